@@ -1,0 +1,32 @@
+# Each target creates .venv by itself. Python 3.11 or later: make test PYTHON=python3.12
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+
+.PHONY: setup demo test lint bench-smoke clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "structhash needs Python 3.11 or later; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(STAMP)
+
+demo: setup
+	$(RUN) -m structhash demo
+
+test: setup
+	$(RUN) -m pytest
+
+lint: setup
+	$(RUN) -m ruff check src tests benchmarks
+	$(RUN) -m ruff format --check src tests benchmarks
+	$(RUN) -m mypy
+
+bench-smoke: setup
+	$(RUN) benchmarks/smoke.py
+
+clean:
+	rm -rf $(VENV) demo-output

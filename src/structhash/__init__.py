@@ -1,0 +1,29 @@
+"""Compact binary codes learned by column generation: CGHash, StructHash, search and honest evaluation."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_HOME = {
+    "CGHash": "estimators",
+    "StructHash": "estimators",
+    "HashEncoder": "encoder",
+    "load_model": "encoder",
+    "Labels": "supervision",
+    "Triplets": "supervision",
+}
+
+__version__ = "0.1.0"
+__all__ = ["CGHash", "HashEncoder", "Labels", "StructHash", "Triplets", "load_model"]
+
+
+def __getattr__(name: str) -> Any:
+    """Public names on first use (PEP 562), so that the import stays light."""
+    if name in _HOME:
+        return getattr(importlib.import_module(f"structhash.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'structhash' has no attribute {name!r}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

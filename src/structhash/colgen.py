@@ -1,0 +1,122 @@
+"""Column generation: one bit after another, each the answer to the dual of all before it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from structhash.pairs import PairGraph, score
+from structhash.pieces import Family, Params, Solution, Start
+from structhash.starts import RandomPlanes
+
+REDRAWS = 20  # attempts at a bit that is not there yet
+
+
+class Step(NamedTuple):
+    """One learned bit and the state of the master with it."""
+
+    params: Params  # of the family, leading axis 1
+    bit: NDArray[np.uint8]  # on the training points (n,)
+    weights: NDArray[np.float64]  # of all bits so far
+    objective: float  # of the master
+    gap: float  # duality or cutting-plane gap, see the master
+    rounds: int  # evaluations of all rankings or triplets
+    violation: float  # h'Lh - cost of the new bit before it came in: > 0 where it helps
+    redraws: int  # attempts that gave a bit already there
+    distinct: bool  # False where no new bit was found
+    seconds: float
+
+
+class Master(Protocol):
+    """Weights for the bits so far, and from their dual what the next bit should do."""
+
+    regularizer: Any
+
+    def start(self) -> NDArray[np.float64]: ...
+
+    def add(self, bit: NDArray[np.uint8]) -> Solution: ...
+
+
+def column_generation(
+    Z: NDArray[Any],
+    graph: PairGraph,
+    master: Master,
+    family: Family,
+    start: Start,
+    n_bits: int,
+    rng: np.random.Generator,
+) -> Iterator[Step]:
+    """Algorithms 1 and 3 of the paper, a step a bit.
+
+    Parameters
+    ----------
+    Z : ndarray (n, d)
+        Features of the training points, as the family makes them.
+    graph : PairGraph
+        Which points the master compares.
+    master, family, start
+        The pieces.
+    n_bits : int
+    rng : numpy Generator
+
+    Yields
+    ------
+    Step
+    """
+    blas = ThreadpoolController()
+    entries = master.start()
+    seen = {key(np.zeros(len(Z), np.uint8))}  # a constant bit says nothing
+    for _ in range(n_bits):
+        began = time.perf_counter()
+        with blas.limit(limits=1, user_api="blas"):
+            params, bit, redraws = new_bit(Z, graph, entries, master, family, start, seen, rng)
+            violation = score(graph.weigh(entries), bit) - master.regularizer.cost(bit)
+            solution = master.add(bit)
+        entries = solution.entries
+        distinct = key(bit) not in seen
+        seen.add(key(bit))
+        seconds = time.perf_counter() - began
+        yield Step(
+            params, bit, solution.weights, solution.objective, solution.gap, solution.rounds,
+            violation, redraws, distinct, seconds,
+        )  # fmt: skip
+
+
+def new_bit(
+    Z: NDArray[Any],
+    graph: PairGraph,
+    entries: NDArray[np.float64],
+    master: Master,
+    family: Family,
+    start: Start,
+    seen: set[bytes],
+    rng: np.random.Generator,
+) -> tuple[Params, NDArray[np.uint8], int]:
+    """A bit that is no old one nor its complement: parameters, values (n,), failed attempts.
+
+    The dual alone would give the same bit for ever once no better one is found. So after a repeat the queries
+    are weighted anew at random, and the search begins at random planes.
+    """
+    if not entries.any():  # nothing is violated: every comparison counts again
+        entries = master.start()
+    for attempt in range(REDRAWS + 1):
+        if attempt:
+            drawn = rng.exponential(size=graph.n_points)
+            pairs = graph.weigh(entries * drawn[graph.query], Z.dtype)
+            params = family.learn(Z, pairs, rng, RandomPlanes(count=1 if attempt > REDRAWS // 2 else 32))
+        else:
+            params = family.learn(Z, graph.weigh(entries, Z.dtype), rng, start)
+        bit = (family.decide(Z, params)[:, 0] > 0).astype(np.uint8)
+        if key(bit) not in seen:
+            break
+    return params, bit, attempt
+
+
+def key(bit: NDArray[np.uint8]) -> bytes:
+    """The same for a bit and its complement."""
+    return np.packbits(bit ^ bit[0]).tobytes()

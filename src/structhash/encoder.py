@@ -1,0 +1,205 @@
+"""What every method shares: codes, weights, score, one file on disk."""
+
+from __future__ import annotations
+
+import json
+import numbers
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from structhash import files
+from structhash.codes import hamming, pack, weighted_hamming
+from structhash.metrics import average_precision, tie_blocks
+from structhash.pieces import classes, load, spell
+
+KIND = "model"
+ROWS = 8192  # rows encoded at a time
+
+
+class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A method that turns feature vectors into binary codes; base of every method here.
+
+    A subclass sets its fitted state in ``fit``, as attributes whose names end in an underscore and that are
+    arrays, dicts of arrays or plain values (so saving comes free), and gives ``_bits``.
+
+    Attributes
+    ----------
+    n_bits_ : int
+        Number of bits learned.
+    weights_ : ndarray (n_bits,) float64
+        Weight of each bit in the weighted Hamming distance.
+    history_ : list of dict
+        One record a bit; empty for methods that do not learn bit by bit.
+    weighted_ : bool
+        Whether search and evaluation use the weights unless told otherwise.
+    """
+
+    weighted_ = False
+
+    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Bits (n, n_bits) of checked rows."""
+        raise NotImplementedError
+
+    def transform(self, X: Any) -> NDArray[np.uint8]:
+        """Bits of rows X (n, d) as uint8 0/1 (n, n_bits), for pipelines."""
+        check_is_fitted(self)
+        X = self._check(X, reset=False)
+        out = np.empty((len(X), self.n_bits_), np.uint8)
+        for first in range(0, len(X), ROWS):
+            out[first : first + ROWS] = self._bits(X[first : first + ROWS])
+        return out
+
+    def encode(self, X: Any, n_bits: int | None = None) -> NDArray[np.uint8]:
+        """Packed codes of rows X (n, d), uint8 (n, ceil(n_bits / 8)).
+
+        Bit order is little, pad bits are zero.
+
+        Parameters
+        ----------
+        X : array (n, d)
+        n_bits : int, optional
+            Give only the first bits; all by default.
+
+        Raises
+        ------
+        ValueError
+            If n_bits is not between 1 and the number learned.
+        """
+        check_is_fitted(self)
+        return pack(self.transform(X)[:, : self._prefix(n_bits)])
+
+    def weights_at(self, n_bits: int) -> NDArray[np.float64]:
+        """Weights (n_bits,) of the prefix code of n_bits bits: those the master had at that step."""
+        check_is_fitted(self)
+        steps = getattr(self, "step_weights_", None)
+        n_bits = self._prefix(n_bits)
+        return self.weights_[:n_bits] if steps is None else steps[n_bits - 1, :n_bits]
+
+    @property
+    def search_weights_(self) -> NDArray[np.float64] | None:
+        """What search uses unless told otherwise: None for plain Hamming, else `weights_`."""
+        return self.weights_ if self.weighted_ and self.weights_.any() else None
+
+    def score(self, X: Any, y: Any) -> float:
+        """Mean average precision of label retrieval among the rows of X, each row being left out of its own.
+
+        Average precision over the whole ranking, tied distances in expectation; rows that are the only ones of
+        their class are left out of the mean.
+        """
+        codes, y = self.encode(X), np.asarray(y)
+        weights, found = self.search_weights_, []
+        for first in range(0, len(codes), 256):
+            block = codes[first : first + 256]
+            apart = hamming(block, codes) if weights is None else weighted_hamming(block, codes, weights)
+            others = np.ones(apart.shape, bool)
+            others[np.arange(len(block)), first + np.arange(len(block))] = False
+            shape = (len(block), len(codes) - 1)
+            relevant = (y[first : first + 256, None] == y[None])[others].reshape(shape)
+            found.append(average_precision(tie_blocks(apart[others].reshape(shape), relevant)))
+        return float(np.nanmean(np.concatenate(found)))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to one file (safetensors with a JSON header); `load_model` reads it."""
+        check_is_fitted(self)
+        arrays: dict[str, NDArray[Any]] = {}
+        plain: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            if not name.endswith("_") or name.startswith("_"):
+                continue
+            if isinstance(value, dict):
+                arrays |= {f"{name}/{key}": np.asarray(array) for key, array in value.items()}
+            elif isinstance(value, np.ndarray) and value.dtype != object:
+                arrays[name] = value
+            else:
+                plain[name] = value.tolist() if isinstance(value, np.ndarray) else value
+        params = {key: spell(value) for key, value in self.get_params(deep=False).items()}
+        if not isinstance(params.get("random_state"), numbers.Integral):
+            params["random_state"] = None  # a generator's state is not a setting
+        header = {"class": type(self).__name__, "params": params, "fitted": plain}
+        files.save(path, arrays, json.loads(json.dumps(header, default=_plain)), KIND)
+
+    def _check(self, X: Any, y: Any = "no_validation", reset: bool = True) -> Any:
+        """Validated X (and y): float32 or float64 as given, float16 and small integers as float32."""
+        dtype = getattr(X, "dtype", None)
+        small = dtype is not None and dtype.kind in "fiub" and np.dtype(dtype).itemsize <= 2
+        allowed = np.float32 if small else [np.float64, np.float32]
+        least = 2 if reset else 1
+        return validate_data(self, X, y, reset=reset, dtype=allowed, ensure_min_samples=least)
+
+    def _prefix(self, n_bits: int | None) -> int:
+        if n_bits is None:
+            return self.n_bits_
+        if not isinstance(n_bits, numbers.Integral) or not 1 <= n_bits <= self.n_bits_:
+            raise ValueError(f"n_bits={n_bits!r}: this model has {self.n_bits_} bits; give 1 to {self.n_bits_}")
+        return int(n_bits)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def load_model(path: str | PathLike[str]) -> Any:
+    """Open what `HashEncoder.save` wrote.
+
+    Returns
+    -------
+    HashEncoder
+        Fitted, of the class that was saved.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the file is missing, damaged, or no model.
+    """
+    from structhash.estimators import CGHash, StructHash
+
+    arrays, header = files.load(path, KIND)
+    known = {found.__name__: found for found in (CGHash, StructHash, *classes("baselines").values())}
+    try:
+        model = known[header["class"]](**header["params"])
+        fitted = dict(header["fitted"])
+        for name, array in arrays.items():
+            name, _, key = name.partition("/")
+            if key:
+                fitted.setdefault(name, {})[key] = array
+            else:
+                fitted[name] = array
+        if "family_" in fitted:
+            fitted["family_"] = load("families", fitted["family_"])
+        if "feature_names_in_" in fitted:
+            fitted["feature_names_in_"] = np.array(fitted["feature_names_in_"], dtype=object)
+        vars(model).update(fitted)
+        model.transform(np.zeros((1, model.n_features_in_), np.float32))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"{path}: not a whole structhash model ({error!r}); save it anew") from error
+    return model
+
+
+def check_count(name: str, value: Any) -> None:
+    """ValueError unless `value` is an integer >= 1."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name}={value!r}: give an integer of at least 1")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """ValueError unless `value` is a finite number > 0."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
+        raise ValueError(f"{name}={value!r}: give a finite number above 0")
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A numpy Generator from an int, None, RandomState or Generator."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)
+
+
+def _plain(value: Any) -> Any:
+    """JSON for numpy scalars and for pieces."""
+    return value.item() if isinstance(value, np.generic) else spell(value)

@@ -1,0 +1,289 @@
+"""The two methods the package is about: CGHash for triplets, StructHash for ranking measures."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from structhash.colgen import Master, Step, column_generation
+from structhash.encoder import HashEncoder, check_count, check_positive, generator
+from structhash.masters.ranking import RankingMaster
+from structhash.masters.schedules import Stagewise
+from structhash.masters.triplet import TripletMaster
+from structhash.pairs import PairGraph, pair_graph
+from structhash.pieces import Rankings, Schedule, load
+from structhash.supervision import Supervision, as_supervision
+
+logger = logging.getLogger(__name__)
+
+
+class CGHash(HashEncoder):
+    """Binary codes from triplets by column generation (Section 2, Algorithm 1).
+
+    Minimises ||w||_1 + C mean f(w'dh) over weights and bits, where w'dh of a triplet (i, j, k) is how much
+    farther i is from k than from j.
+
+    Parameters
+    ----------
+    n_bits : int
+        Length of the code.
+    loss : str or piece
+        Triplet loss, ``names("losses")``.
+    regularizer : str or piece
+        ``names("regularizers")``.
+    family : str or piece
+        Kind of bit, ``names("families")``.
+    start : str or piece
+        Where the search for a bit begins, ``names("starts")``.
+    schedule : str or piece
+        ``"totally_corrective"`` moves all weights at every bit; ``"stagewise"`` leaves them equal.
+    C : float
+        Weight of the mean loss over triplets. Raise it when `history_` shows redraws.
+    n_near, n_far : int
+        Relevant and irrelevant partners drawn for each point where `y` is labels; their products are the
+        triplets.
+    tolerance : float
+        Relative duality gap at which the weights are good enough.
+    random_state : int, RandomState, Generator or None
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    n_bits_, weights_, weighted_, history_ : see `HashEncoder`
+    step_weights_ : ndarray (n_bits, n_bits)
+        Row t - 1 holds the weights of the first t bits.
+    n_skipped_ : int
+        Training points without a relevant or without an irrelevant partner.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> encoder = CGHash(n_bits=8, random_state=0).fit(X[:300], y[:300])
+    >>> encoder.encode(X[300:]).shape
+    (1497, 1)
+    """
+
+    def __init__(
+        self,
+        n_bits: int = 64,
+        *,
+        loss: Any = "squared_hinge",
+        regularizer: Any = "l1",
+        family: Any = "linear",
+        start: Any = "spectral",
+        schedule: Any = "totally_corrective",
+        C: float = 300.0,
+        n_near: int = 50,
+        n_far: int = 100,
+        tolerance: float = 1e-6,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_bits = n_bits
+        self.loss = loss
+        self.regularizer = regularizer
+        self.family = family
+        self.start = start
+        self.schedule = schedule
+        self.C = C
+        self.n_near = n_near
+        self.n_far = n_far
+        self.tolerance = tolerance
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the bits of X (n, d) from labels (n,), `Triplets` or another supervision."""
+        for _ in self.steps(X, y):
+            pass
+        return self
+
+    def steps(self, X: Any, y: Any) -> Iterator[Step]:
+        """`fit` as a generator, one `Step` a bit; the model is fitted once it is exhausted."""
+        loss = load("losses", self.loss)
+        regularizer = load("regularizers", self.regularizer)
+
+        def master(rankings: Rankings, graph: PairGraph, schedule: Schedule) -> TripletMaster:
+            return TripletMaster(rankings, graph, loss, regularizer, schedule, self.C, self.tolerance)
+
+        return learn(self, X, y, master)
+
+    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        return family_bits(self, X)
+
+    def __sklearn_tags__(self) -> Any:
+        return supervised(super().__sklearn_tags__())
+
+
+class StructHash(HashEncoder):
+    """Binary codes that optimise a ranking measure, by column generation (Section 3, Algorithms 2 and 3).
+
+    Minimises ||w||_1 + C mean_i xi_i, xi_i being the structured hinge loss of query i's ranking by weighted
+    Hamming distance.
+
+    Parameters
+    ----------
+    n_bits : int
+        Length of the code.
+    ranking : str or piece
+        The measure: ``"auc"``, ``"ndcg:k=100"``, ``"sndcg"``; ``names("rankings")`` lists all.
+    regularizer, family, start : str or piece
+        As in `CGHash`.
+    schedule : str or piece
+        ``"stagewise"`` trains fast and gives codes for plain Hamming distance; ``"totally_corrective"`` moves
+        all weights at every bit.
+    C : float
+        Weight of the mean loss over queries. Raise it when `history_` shows redraws.
+    n_near, n_far : int
+        Relevant and irrelevant partners drawn for each point where `y` is labels.
+    tolerance : float
+        Cutting-plane tolerance, in units of the mean loss.
+    random_state : int, RandomState, Generator or None
+    n_jobs : int or None
+        Threads over queries, -1 for all cores; the result does not depend on it.
+
+    Attributes
+    ----------
+    n_bits_, weights_, weighted_, history_, step_weights_, n_skipped_ : as in `CGHash`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> encoder = StructHash(n_bits=8, ranking="auc", random_state=0).fit(X[:300], y[:300])
+    >>> encoder.encode(X[300:]).shape
+    (1497, 1)
+    """
+
+    def __init__(
+        self,
+        n_bits: int = 64,
+        *,
+        ranking: Any = "sndcg",
+        regularizer: Any = "l1",
+        family: Any = "linear",
+        start: Any = "spectral",
+        schedule: Any = "stagewise",
+        C: float = 30.0,
+        n_near: int = 50,
+        n_far: int = 100,
+        tolerance: float = 1e-3,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_bits = n_bits
+        self.ranking = ranking
+        self.regularizer = regularizer
+        self.family = family
+        self.start = start
+        self.schedule = schedule
+        self.C = C
+        self.n_near = n_near
+        self.n_far = n_far
+        self.tolerance = tolerance
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the bits of X (n, d) from labels (n,) or another supervision."""
+        for _ in self.steps(X, y):
+            pass
+        return self
+
+    def steps(self, X: Any, y: Any) -> Iterator[Step]:
+        """`fit` as a generator, one `Step` a bit; the model is fitted once it is exhausted."""
+        ranking = load("rankings", self.ranking)
+        regularizer = load("regularizers", self.regularizer)
+        n_jobs = effective_n_jobs(self.n_jobs)
+
+        def master(rankings: Rankings, graph: PairGraph, schedule: Schedule) -> RankingMaster:
+            return RankingMaster(
+                rankings, graph, ranking, regularizer, schedule, self.C, self.tolerance, n_jobs=n_jobs
+            )
+
+        return learn(self, X, y, master)
+
+    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        return family_bits(self, X)
+
+    def __sklearn_tags__(self) -> Any:
+        return supervised(super().__sklearn_tags__())
+
+
+def learn(
+    encoder: Any, X: Any, y: Any, make_master: Callable[[Rankings, PairGraph, Schedule], Master]
+) -> Iterator[Step]:
+    """Fit `encoder` bit by bit: check its input, draw the comparisons, generate columns, keep the outcome."""
+    check_count("n_bits", encoder.n_bits)
+    check_positive("C", encoder.C)
+    check_positive("tolerance", encoder.tolerance)
+    family, start = load("families", encoder.family), load("starts", encoder.start)
+    schedule = load("schedules", encoder.schedule)
+    if isinstance(y, Supervision):
+        X = encoder._check(X)
+        supervision = y
+    else:
+        X, y = encoder._check(X, y)
+        supervision = as_supervision(y, encoder.n_near, encoder.n_far)
+
+    rng = generator(encoder.random_state)
+    rankings = supervision.rankings(X, rng)
+    graph = pair_graph(rankings, len(X))
+    master = make_master(rankings, graph, schedule)
+    state = family.prepare(X, rng)
+    Z = family.features(X, state)
+    steps = []
+    for step in column_generation(Z, graph, master, family, start, encoder.n_bits, rng):
+        steps.append(step)
+        logger.info("bit %d of %d: objective %.6g", len(steps), encoder.n_bits, step.objective)
+        yield step
+
+    encoder.family_, encoder.state_ = family, state
+    encoder.bits_ = {name: np.concatenate([step.params[name] for step in steps]) for name in steps[0].params}
+    encoder.n_bits_ = len(steps)
+    encoder.weights_ = steps[-1].weights
+    encoder.step_weights_ = np.zeros((len(steps), len(steps)))
+    for t, step in enumerate(steps):
+        encoder.step_weights_[t, : t + 1] = step.weights
+    encoder.weighted_ = not isinstance(schedule, Stagewise)
+    encoder.n_skipped_ = len(X) - len(np.unique(rankings.queries))
+    encoder.history_ = [record(t, step) for t, step in enumerate(steps)]
+    report(encoder)
+
+
+def record(t: int, step: Step) -> dict[str, Any]:
+    """What `history_` keeps of bit t."""
+    fields = ("objective", "gap", "rounds", "violation", "redraws", "distinct", "seconds")
+    return {"bit": t, **{name: getattr(step, name) for name in fields}}
+
+
+def report(encoder: Any) -> None:
+    """Say in the log what a user ought to change."""
+    if not encoder.weights_.any():
+        logger.warning("all weights are 0: C=%g is too small for these data; raise it", encoder.C)
+    repeated = sum(not each["distinct"] for each in encoder.history_)
+    if repeated:
+        logger.warning(
+            "%d of %d bits repeat an earlier one on the training rows, which allow no other; "
+            "lower n_bits or give more rows",
+            repeated,
+            encoder.n_bits_,
+        )
+
+
+def family_bits(encoder: Any, X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Bits of rows X from the learned functions."""
+    return encoder.family_.decide(encoder.family_.features(X, encoder.state_), encoder.bits_) > 0
+
+
+def supervised(tags: Any) -> Any:
+    """scikit-learn tags of a method that needs y."""
+    tags.target_tags.required = True
+    return tags

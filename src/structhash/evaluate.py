@@ -1,0 +1,257 @@
+"""Honest measurement: splits, scores per query, and several methods under one protocol."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash import metrics
+from structhash.codes import hamming, weighted_hamming
+from structhash.encoder import check_count
+from structhash.methods import Method, parse_method
+
+MEASURES = ("ndcg_paper@100", "precision@100", "map", "pr_area")
+PAIRS = 1_000_000  # distances held at a time
+
+Block = tuple[NDArray[Any], NDArray[Any]]
+
+
+class Split(NamedTuple):
+    """Row numbers of one evaluation, each array shuffled."""
+
+    train: NDArray[np.int64]
+    queries: NDArray[np.int64]
+    database: NDArray[np.int64]
+
+
+class Scores(NamedTuple):
+    """`mean` of each measure, and its value for each query, (Q,), nan where it has none."""
+
+    mean: dict[str, float]
+    per_query: dict[str, NDArray[np.float64]]
+
+
+class Result(NamedTuple):
+    """One method, length and seed."""
+
+    method: str
+    distance: str  # "plain", "weighted" or "L2"
+    n_bits: int  # 0 for float vectors
+    seed: int
+    chosen: str  # the setting chosen on the training rows, or ""
+    scores: Scores
+    fit_seconds: float
+    encode_seconds: float
+
+
+def seen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_train: int = 2000) -> Split:
+    """Random queries; all other rows are the database, and some of those train (Section 5 of the paper).
+
+    Small data: at most a quarter of the rows are queries.
+    """
+    order = np.random.default_rng(seed).permutation(len(y))
+    n_queries = min(n_queries, len(y) // 4)
+    database = order[n_queries:]
+    return Split(database[:n_train], order[:n_queries], database)
+
+
+def unseen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_train: int = 4000) -> Split:
+    """Train on three quarters of the classes (rounded down), retrieve among the others.
+
+    A quarter of the rows of the other classes, at most `n_queries`, are queries, the rest their database.
+
+    Raises
+    ------
+    ValueError
+        If fewer than 4 classes leave too few on either side.
+    """
+    names, label = np.unique(y, return_inverse=True)
+    n_seen = int(0.75 * len(names))
+    if n_seen < 2 or len(names) - n_seen < 2:
+        raise ValueError(
+            f"the unseen-class protocol trains on 3 of 4 classes and needs 2 others; the data have {len(names)}"
+        )
+    rng = np.random.default_rng(seed)
+    seen = np.isin(label, rng.permutation(len(names))[:n_seen])
+    order = rng.permutation(len(y))
+    train, rest = order[seen[order]][:n_train], order[~seen[order]]
+    n_queries = min(n_queries, len(rest) // 4)
+    return Split(train, rest[:n_queries], rest[n_queries:])
+
+
+PROTOCOLS: dict[str, Callable[..., Split]] = {"seen": seen_classes, "unseen": unseen_classes}
+
+
+def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties: str = "expected") -> Scores:
+    """Score rankings by distance.
+
+    Parameters
+    ----------
+    blocks : iterable of (distances (q, n), relevance (q, n))
+        Some queries at a time against the whole database; relevance is bool, or int grades.
+    measures : iterable of str
+        Names as `metrics.parse` takes them, and ``"pr_area"``: the area under the mean precision / mean recall
+        curve, whose per-query values are the areas of each query's own curve.
+    ties : str
+        ``"expected"`` over all orders of equal distances, or ``"id"``.
+
+    Returns
+    -------
+    Scores
+    """
+    measures = list(measures)
+    named = {name: metrics.parse(name) for name in measures if name != "pr_area"}
+    found: dict[str, list[NDArray[np.float64]]] = {name: [] for name in measures}
+    curve: Any = 0.0
+    n_valid = 0
+    for distances, relevance in blocks:
+        tied = metrics.tie_blocks(distances, relevance, ties)
+        for name, measure in named.items():
+            found[name].append(measure(tied))
+        valid = int((tied.relevant > 0).sum())
+        if "pr_area" in found and valid:
+            found["pr_area"].append(metrics.pr_area_per_query(tied))
+            curve = curve + valid * np.array(metrics.precision_recall_curve(tied))
+            n_valid += valid
+    per_query = {name: np.concatenate(parts) for name, parts in found.items()}
+    mean = {name: float(np.nanmean(values)) for name, values in per_query.items()}
+    if n_valid and "pr_area" in mean:
+        recall, precision = curve / n_valid
+        mean["pr_area"] = float(np.trapezoid(precision, recall))
+    return Scores(mean, per_query)
+
+
+def code_blocks(
+    queries: NDArray[np.uint8],
+    codes: NDArray[np.uint8],
+    relevance: Callable[[slice], NDArray[Any]],
+    weights: NDArray[np.float64] | None = None,
+) -> Iterator[Block]:
+    """Hamming distances of packed query codes to packed database codes, block by block.
+
+    Weighted distances are rounded to a millionth of the largest, so that sums equal but for rounding tie.
+    """
+    for rows in _rows(len(queries), len(codes)):
+        if weights is None:
+            yield hamming(queries[rows], codes), relevance(rows)
+        else:
+            unit = max(weights.sum(), np.finfo(float).tiny) * 1e-6
+            yield np.rint(weighted_hamming(queries[rows], codes, weights) / unit), relevance(rows)
+
+
+def float_blocks(
+    queries: NDArray[Any], vectors: NDArray[Any], relevance: Callable[[slice], NDArray[Any]]
+) -> Iterator[Block]:
+    """Squared L2 distances of float vectors (float64), block by block."""
+    vectors = vectors.astype(np.float64)
+    norms = (vectors**2).sum(axis=1)
+    for rows in _rows(len(queries), len(vectors)):
+        q = queries[rows].astype(np.float64)
+        yield norms - 2 * q @ vectors.T, relevance(rows)
+
+
+def same_label(y_queries: NDArray[Any], y: NDArray[Any]) -> Callable[[slice], NDArray[np.bool_]]:
+    """Relevance by label agreement."""
+    return lambda rows: y_queries[rows, None] == y[None]
+
+
+def judged(qrels: NDArray[Any], n_queries: int, n: int) -> Callable[[slice], NDArray[np.int64]]:
+    """Relevance by judgements: rows (query, document, grade); unjudged documents have grade 0."""
+    grades = np.zeros((n_queries, n), np.int64)
+    grades[qrels[:, 0], qrels[:, 1]] = qrels[:, 2]
+    return lambda rows: grades[rows]
+
+
+def compare(
+    methods: Iterable[str | Method],
+    X: NDArray[Any],
+    y: NDArray[Any],
+    protocol: str = "seen",
+    bits: Iterable[int] = (64,),
+    seeds: Iterable[int] = (0, 1, 2),
+    measures: Iterable[str] = MEASURES,
+    n_queries: int = 2000,
+    n_train: int | None = None,
+    ties: str = "expected",
+) -> Iterator[Result]:
+    """Fit and score several methods on the same splits, a `Result` at a time.
+
+    Parameters
+    ----------
+    methods : iterable of str or Method
+        See `methods.parse_method`: ``"structhash:ranking=auc"``, ``"itq@database"``, ``"float"``.
+    X : ndarray (n, d)
+    y : ndarray (n,)
+    protocol : str
+        ``"seen"`` or ``"unseen"``: see `seen_classes`, `unseen_classes`.
+    bits : iterable of int
+        Code lengths; a model is trained for each.
+    seeds : iterable of int
+        A split and a model each.
+    measures, ties
+        See `retrieval`.
+    n_queries, n_train : int
+        Sizes of the split; the protocol's own by default.
+
+    Yields
+    ------
+    Result
+        A model that weighs its bits gives two: plain and weighted Hamming distance.
+
+    Raises
+    ------
+    ValueError
+        If the protocol, a method or a measure is not known.
+    """
+    if protocol not in PROTOCOLS:
+        raise ValueError(f"protocol {protocol!r}: give {' or '.join(PROTOCOLS)}")
+    check_count("n_queries", n_queries)
+    parsed = [parse_method(method) if isinstance(method, str) else method for method in methods]
+    sizes = {"n_queries": n_queries} | ({} if n_train is None else {"n_train": n_train})
+    for seed in seeds:
+        split = PROTOCOLS[protocol](y, seed, **sizes)
+        relevance = same_label(y[split.queries], y[split.database])
+        for method in parsed:
+            for n_bits in (0,) if method.is_float else bits:
+                yield from _measure(method, X, y, split, relevance, n_bits, seed, list(measures), ties)
+
+
+def _measure(
+    method: Method,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    split: Split,
+    relevance: Callable[[slice], NDArray[Any]],
+    n_bits: int,
+    seed: int,
+    measures: list[str],
+    ties: str,
+) -> Iterator[Result]:
+    queries, database = X[split.queries], X[split.database]
+    if method.is_float:
+        scores = retrieval(float_blocks(queries, database, relevance), measures, ties)
+        yield Result(method.name, "L2", 0, seed, "", scores, 0.0, 0.0)
+        return
+    rows = split.database if method.on_database else split.train
+    began = time.perf_counter()
+    encoder, chosen = method.fit(X[rows], y[rows], n_bits, seed)
+    fitted = time.perf_counter()
+    codes = encoder.encode(database)
+    encoded = time.perf_counter()
+    query_codes = encoder.encode(queries)
+    distances = {"plain": None, "weighted": encoder.search_weights_}
+    for distance, weights in distances.items():
+        if distance == "weighted" and weights is None:
+            continue
+        scores = retrieval(code_blocks(query_codes, codes, relevance, weights), measures, ties)
+        yield Result(method.name, distance, n_bits, seed, chosen, scores, fitted - began, encoded - fitted)
+
+
+def _rows(n_queries: int, n: int) -> Iterator[slice]:
+    step = max(1, PAIRS // max(n, 1))
+    for first in range(0, n_queries, step):
+        yield slice(first, min(first + step, n_queries))

@@ -1,0 +1,93 @@
+"""Linear bits, h(x) = [v'x + b > 0] (eq. cgh-hash-fun)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from structhash.pairs import laplacian, score
+from structhash.pieces import Pairs, Params, Start
+from structhash.starts import Spectral
+
+SPECTRAL = Spectral()
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Planes in the centred feature space, refined on a sigmoid relaxation.
+
+    From the best plane of the start, L-BFGS climbs s'Ls with s = sigmoid(Zv + b) (eq. cgh-wl-smooth); what it
+    finds is kept only if the true 0/1 score h'Lh is higher.
+
+    Parameters
+    ----------
+    steps : int
+        L-BFGS iterations, >= 0. Few of them also keep the plane from fitting noise.
+    sharpness : float
+        Standard deviation of v'z over the training points where the climb begins, > 0: how close the sigmoid
+        is to a step.
+    """
+
+    steps: int = 50
+    sharpness: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.steps < 0:
+            raise ValueError(f"steps={self.steps!r}: give an integer >= 0")
+        if not 0 < self.sharpness < np.inf:
+            raise ValueError(f"sharpness={self.sharpness!r}: give a finite number > 0")
+
+    def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
+        """Mean of the training rows X (n, d) and their root mean squared norm around it.
+
+        Raises
+        ------
+        ValueError
+            If all rows are the same.
+        """
+        mean = X.mean(axis=0, dtype=np.float64)
+        scale = np.sqrt(np.mean(((X - mean) ** 2).sum(axis=1)))
+        if not scale > 1e-12 * np.abs(mean).max():
+            raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
+        return {"mean": mean.astype(X.dtype), "scale": np.asarray(scale, X.dtype)}
+
+    def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
+        """Centred and scaled rows (n, d)."""
+        return (X - state["mean"]) / state["scale"]
+
+    def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
+        """Zv + b (n, m) for m planes: ``normal`` (m, d) and ``offset`` (m,)."""
+        return Z @ params["normal"].T + params["offset"]
+
+    def learn(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, start: Start = SPECTRAL) -> Params:
+        """One plane for the signed pair weights: ``normal`` (1, d) and ``offset`` (1,)."""
+        planes = start(Z, pairs, rng)
+        projected = Z @ planes["normal"] + planes["offset"]
+        scores = [score(pairs, column > 0) for column in projected.T]
+        best = int(np.argmax(scores))
+        spread = projected[:, best].std()
+        sharp = self.sharpness / spread if spread > 0 else 1.0
+        plane = np.append(planes["normal"][:, best], planes["offset"][best]) * Z.dtype.type(sharp)
+        refined = self.refine(Z, pairs, plane).astype(Z.dtype)
+        if score(pairs, Z @ refined[:-1] + refined[-1] > 0) > scores[best]:
+            plane = refined
+        return {"normal": plane[None, :-1], "offset": plane[-1:]}
+
+    def refine(self, Z: NDArray[Any], pairs: Pairs, plane: NDArray[Any]) -> NDArray[np.float64]:
+        """L-BFGS on -s'Ls from a plane (d + 1,), normal and offset."""
+        size = np.abs(pairs.weights.data).sum(dtype=np.float64)
+
+        def risk(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            theta = theta.astype(Z.dtype)
+            s = expit(Z @ theta[:-1] + theta[-1])
+            Ls = laplacian(pairs, s)
+            slope = -2 * Ls * s * (1 - s) / size
+            return -float(s @ Ls) / size, np.append(Z.T @ slope, slope.sum()).astype(np.float64)
+
+        options = {"maxiter": self.steps}
+        return minimize(risk, plane.astype(np.float64), jac=True, method="L-BFGS-B", options=options).x

@@ -1,0 +1,142 @@
+"""The weights of CGHash for smooth losses, and their dual (Algorithm 1, eq. cgh-general-kkt)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, minimize
+
+from structhash.masters.columns import distances, dot
+from structhash.pairs import PairGraph
+from structhash.pieces import Rankings, Schedule, Solution
+
+
+class Risk(NamedTuple):
+    """Objective at some weights, its gradient, and the entry weights of the KKT duals."""
+
+    objective: float
+    gradient: NDArray[np.float64]
+    entries: NDArray[np.float64]
+
+
+class TripletMaster:
+    """min cost'w + C mean f(w'dh) over 0 <= w <= upper, triplets being every (query, near, far).
+
+    `gap` of a solution is its duality gap, primal minus dual objective, relative to the primal: the KKT duals
+    are scaled by 1/max(1, max_r mu'dh_r / cost_r) to be feasible for all bits at hand, which proves the bound.
+    """
+
+    def __init__(
+        self,
+        rankings: Rankings,
+        graph: PairGraph,
+        loss: Any,
+        regularizer: Any,
+        schedule: Schedule,
+        C: float,
+        tolerance: float = 1e-6,
+        max_rounds: int = 50,
+    ) -> None:
+        self.rankings, self.graph, self.loss = rankings, graph, loss
+        self.regularizer, self.schedule = regularizer, schedule
+        self.C, self.tolerance, self.max_rounds = C, tolerance, max_rounds
+        n_near, n_far = np.diff(rankings.near_ptr), np.diff(rankings.far_ptr)
+        weights = np.ones(len(n_near)) if rankings.weights is None else rankings.weights
+        self.triplet_weights = weights / (weights @ (n_near * n_far))
+        self.entry_weights = np.concatenate(
+            [-np.repeat(self.triplet_weights, n_near), np.repeat(self.triplet_weights, n_far)]
+        )
+        self.partners = np.concatenate([np.repeat(n_far, n_near), np.repeat(n_near, n_far)])
+        self.columns = np.zeros((0, len(self.entry_weights)), np.uint8)
+        self.costs = np.zeros(0)
+        self.u = np.zeros(0)
+        self.n_bits = 0
+
+    def start(self) -> NDArray[np.float64]:
+        """Entry weights before the first bit: all triplets alike."""
+        return self.C * self.entry_weights * self.partners
+
+    def add(self, bit: NDArray[np.uint8]) -> Solution:
+        """Weights and duals with one more bit (n,)."""
+        columns = np.vstack([self.columns, self.graph.differ(bit)[None]])
+        costs = np.append(self.costs, self.regularizer.cost(bit))
+        self.columns, self.costs = self.schedule.reduce(columns, costs)
+        self.n_bits += 1
+        u = np.zeros(len(self.costs))
+        u[: len(self.u)] = self.u  # a new bit starts at weight 0, where a bit was taken in
+        self.u, risk, rounds = self.polish(*self.descend(u))
+        weights = self.schedule.expand(self.u, self.n_bits)
+        return Solution(weights, risk.entries, risk.objective, self.gap(self.u, risk), rounds)
+
+    def risk(self, u: NDArray[np.float64]) -> Risk:
+        """Primal objective and KKT duals at free weights u (eq. cgh-general-l1, cgh-general-kkt)."""
+        apart = distances(self.columns, u)
+        r, n = self.rankings, len(self.rankings.near)
+        value, pull, push = self.loss.sums(apart[:n], apart[n:], r.near_ptr, r.far_ptr)
+        entries = self.C * self.entry_weights * np.concatenate([pull, push])
+        objective = self.costs @ u + self.C * (self.triplet_weights @ value)
+        return Risk(float(objective), self.costs - dot(self.columns, entries), entries)
+
+    def descend(self, u: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+        """Bounded L-BFGS-B on the primal: weights and evaluations."""
+        found = minimize(
+            lambda u: self.risk(u)[:2],
+            u,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=Bounds(0.0, self.regularizer.upper),
+            options={"maxiter": 20, "ftol": 1e-9},
+        )
+        return found.x, int(found.nfev)
+
+    def polish(self, u: NDArray[np.float64], rounds: int) -> tuple[NDArray[np.float64], Risk, int]:
+        """Projected Newton steps until the duality gap is within the tolerance or nothing is gained."""
+        risk = self.risk(u)
+        for _ in range(self.max_rounds):
+            if self.gap(u, risk) <= self.tolerance:
+                break
+            step, length = self.newton(u, risk.gradient), 1.0
+            while length > 1e-4:
+                trial = np.clip(u + length * step, 0.0, self.regularizer.upper)
+                new = self.risk(trial)
+                rounds += 1
+                if new.objective < risk.objective:
+                    break
+                length /= 2
+            else:
+                break
+            u, risk = trial, new
+        return u, risk, rounds
+
+    def newton(self, u: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Newton direction over the weights that are not held at a bound."""
+        held = ((u <= 0) & (gradient > 0)) | ((u >= self.regularizer.upper) & (gradient < 0))
+        apart = distances(self.columns, u)
+        r, n, free = self.rankings, len(self.rankings.near), ~held
+        columns = self.columns[free].T
+        H = self.C * self.loss.curvature(
+            apart[:n], apart[n:], r.near_ptr, r.far_ptr, columns[:n], columns[n:], self.triplet_weights
+        )
+        H[np.diag_indices(len(H))] += 1e-10 * max(np.trace(H), 1e-300)
+        step = np.zeros(len(u))
+        step[free] = -np.linalg.lstsq(H, gradient[free], rcond=None)[0]
+        return step
+
+    def gap(self, u: NDArray[np.float64], risk: Risk) -> float:
+        """Duality gap of the KKT duals relative to the objective, 0 where both are 0.
+
+        With an upper bound the dual is feasible as it is and pays upper * excess (eq. cgh-general-linf-dual);
+        without one the duals are scaled until every column's mu'dh_r is at most its cost.
+        """
+        reach = self.costs - risk.gradient  # mu'dh_r
+        value = (risk.objective - self.costs @ u) / self.C
+        slopes = -risk.entries[: len(self.rankings.near)].sum() / self.C
+        upper, scale, paid = self.regularizer.upper, 1.0, 0.0
+        if np.isfinite(upper):
+            paid = upper * np.maximum(0.0, reach - self.costs).sum()
+        else:
+            scale = 1.0 / max(1.0, np.max(reach / self.costs))
+        dual = -self.C * self.loss.scaled_conjugate(value, slopes, scale) - paid
+        return float((risk.objective - dual) / max(abs(risk.objective), np.finfo(float).tiny))

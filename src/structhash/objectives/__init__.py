@@ -1,0 +1,1 @@
+"""Triplet losses and regularisers."""

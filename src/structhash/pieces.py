@@ -1,0 +1,227 @@
+"""What crosses the seams, and how a piece is found by its name.
+
+A *kind* is a package or a module; its pieces are the public classes defined there. A new piece is one new
+file (or one new class): nothing else needs an edit.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+KINDS = {
+    "rankings": "structhash.rankings",
+    "losses": "structhash.objectives.losses",
+    "regularizers": "structhash.objectives.regularizers",
+    "families": "structhash.families",
+    "starts": "structhash.starts",
+    "schedules": "structhash.masters.schedules",
+    "baselines": "structhash.baselines",
+}
+
+
+class Rankings(NamedTuple):
+    """Which points ought to be near to, and which far from, each of Q query points.
+
+    Query i owns ``near[near_ptr[i]:near_ptr[i+1]]`` and ``far[far_ptr[i]:far_ptr[i+1]]``; all are row numbers
+    of one matrix. Neither part of a query is empty.
+    """
+
+    queries: NDArray[np.int64]
+    near: NDArray[np.int64]
+    near_ptr: NDArray[np.int64]
+    far: NDArray[np.int64]
+    far_ptr: NDArray[np.int64]
+    weights: NDArray[np.float64] | None = None
+
+
+class Pairs(NamedTuple):
+    """Signed pair weights W (n, n), symmetric, > 0 pushes apart; `degree` holds its row sums."""
+
+    weights: csr_array
+    degree: NDArray[np.floating]
+
+
+class Solution(NamedTuple):
+    """What a master says after one more bit: see `structhash.masters`."""
+
+    weights: NDArray[np.float64]
+    entries: NDArray[np.float64]
+    objective: float
+    gap: float
+    rounds: int
+
+
+Params = dict[str, NDArray[Any]]
+
+
+@runtime_checkable
+class Ranking(Protocol):
+    """A ranking measure and the ranking that violates it most."""
+
+    def score(self, relevant: NDArray[np.bool_]) -> float: ...
+
+    def most_violated(
+        self,
+        near: NDArray[np.float64],
+        far: NDArray[np.float64],
+        near_ptr: NDArray[np.int64],
+        far_ptr: NDArray[np.int64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]: ...
+
+
+@runtime_checkable
+class Start(Protocol):
+    """Planes from which a family begins its search: ``normal`` (d, m) and ``offset`` (m,)."""
+
+    def __call__(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator) -> Params: ...
+
+
+@runtime_checkable
+class Family(Protocol):
+    """A family of bits: 1 where ``decide > 0``. `state` and `params` are dicts of plain arrays."""
+
+    def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params: ...
+
+    def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]: ...
+
+    def learn(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, start: Start) -> Params: ...
+
+    def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]: ...
+
+
+@runtime_checkable
+class Schedule(Protocol):
+    """Which weights the master may move: columns of all bits to free columns, and back."""
+
+    def reduce(
+        self, columns: NDArray[Any], costs: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]: ...
+
+    def expand(self, u: NDArray[np.float64], n_bits: int) -> NDArray[np.float64]: ...
+
+
+def snake(name: str) -> str:
+    """Registry name of a class: ``SquaredHinge`` -> ``squared_hinge``, ``NDCG`` -> ``ndcg``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def classes(kind: str) -> dict[str, type]:
+    """The pieces of a kind, by registry name.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"no kind of piece is called {kind!r}; there are {', '.join(sorted(KINDS))}")
+    root = importlib.import_module(KINDS[kind])
+    modules = [root]
+    for entry in pkgutil.iter_modules(getattr(root, "__path__", [])):
+        if not entry.name.startswith("_"):
+            modules.append(importlib.import_module(f"{root.__name__}.{entry.name}"))
+    found = {}
+    for module in modules:
+        for name, member in vars(module).items():
+            own = inspect.isclass(member) and member.__module__ == module.__name__
+            if own and not name.startswith("_"):
+                found[snake(name)] = member
+    return dict(sorted(found.items()))
+
+
+def names(kind: str) -> list[str]:
+    """Sorted registry names of a kind.
+
+    Examples
+    --------
+    >>> from structhash.pieces import names
+    >>> names("schedules")
+    ['stagewise', 'totally_corrective']
+    """
+    return list(classes(kind))
+
+
+def load(kind: str, spec: Any) -> Any:
+    """Make a piece from its name and settings, such as ``"ndcg:k=10,normalizer=paper"``.
+
+    Anything that is not a string is taken to be a piece and comes back as it is. A setting that the piece does
+    not know belongs to the value before it, so that pieces nest:
+    ``"structhash:ranking=ndcg:k=10,normalizer=paper,C=30"``.
+
+    Parameters
+    ----------
+    kind : str
+        One of ``KINDS``.
+    spec : str or piece
+        Name, then a colon and ``key=value`` settings, comma-separated, where it has any.
+
+    Returns
+    -------
+    piece
+
+    Raises
+    ------
+    ValueError
+        If the kind, the name or a setting is not known, or a setting's value is refused.
+
+    Examples
+    --------
+    >>> from structhash.pieces import load
+    >>> load("rankings", "ndcg:k=10")
+    NDCG(k=10, normalizer='ideal')
+    """
+    if not isinstance(spec, str):
+        return spec
+    return build(classes(kind), kind, spec)
+
+
+def build(known: dict[str, type], kind: str, spec: str) -> Any:
+    """`load` over a given table of classes."""
+    name, _, rest = spec.strip().partition(":")
+    if name not in known:
+        raise ValueError(f"no piece of {kind} is called {name!r}; there are {', '.join(known)}")
+    return known[name](**settings(known[name], spec, rest))
+
+
+def settings(piece: type, spec: str, rest: str) -> dict[str, Any]:
+    """The ``key=value`` part of a spec as constructor arguments of `piece`."""
+    allowed = [key for key in inspect.signature(piece).parameters if key not in ("args", "kwargs")]
+    words: dict[str, str] = {}
+    last = ""
+    for part in rest.split(",") if rest else []:
+        key, equals, value = part.partition("=")
+        key = key.strip()
+        if equals and key in allowed and not (key in words and ":" in words[last]):
+            words[last := key] = value.strip()
+        elif last and ":" in words[last]:
+            words[last] += f",{part}"
+        else:
+            options = ", ".join(allowed) or "none"
+            raise ValueError(f"{spec!r}: {part!r} is not one of its settings as key=value; it has {options}")
+    return {key: literal(value) for key, value in words.items()}
+
+
+def literal(text: str) -> Any:
+    """A number, None, True or False where the text is one, else the text itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def spell(piece: Any) -> Any:
+    """The string that `load` turns back into this dataclass piece; other values come back as they are."""
+    fields = getattr(piece, "__dataclass_fields__", None)
+    if fields is None:
+        return piece
+    changed = [f"{key}={getattr(piece, key)}" for key, f in fields.items() if getattr(piece, key) != f.default]
+    return snake(type(piece).__name__) + (":" + ",".join(changed) if changed else "")

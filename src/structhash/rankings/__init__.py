@@ -1,0 +1,1 @@
+"""Ranking measures, one file each: formula, search for the most violated ranking, public settings."""

@@ -1,0 +1,57 @@
+"""What every ranking shares: checked input, a stable sort of one query, and its counts."""
+
+import numpy as np
+from numba import njit
+
+
+def as_flags(relevant):
+    """Return the ranked list as a bool array of one dimension, or raise ValueError."""
+    flags = np.asarray(relevant)
+    if flags.ndim != 1 or (flags.size and flags.dtype != np.bool_):
+        got = f"shape {flags.shape}, dtype {flags.dtype}"
+        raise ValueError(f"relevant must be one dimension of bool (cut grades: grades > 0); got {got}")
+    return flags.astype(np.bool_)
+
+
+def as_queries(near, far, near_ptr, far_ptr):
+    """Return the arrays of `most_violated` contiguous, float64 and int64, or raise ValueError."""
+    near, far = (np.ascontiguousarray(d, dtype=np.float64) for d in (near, far))
+    near_ptr, far_ptr = (np.ascontiguousarray(p, dtype=np.int64) for p in (near_ptr, far_ptr))
+    for name, d, ptr in (("near", near, near_ptr), ("far", far, far_ptr)):
+        if d.ndim != 1 or not np.isfinite(d).all():
+            raise ValueError(f"{name} must be flat, finite distances; got shape {d.shape}, or NaN or inf")
+        if ptr.ndim != 1 or not ptr.size or ptr[0] != 0 or ptr[-1] != d.size or (ptr[1:] < ptr[:-1]).any():
+            raise ValueError(f"{name}_ptr must rise from 0 to len({name}) = {d.size}; got {ptr}")
+    if near_ptr.size != far_ptr.size:
+        raise ValueError(f"near_ptr and far_ptr must have one length; got {near_ptr.size} and {far_ptr.size}")
+    return near, far, near_ptr, far_ptr
+
+
+@njit(cache=True, nogil=True)
+def stable_sort(values):
+    """Return (order, values[order]), ascending, equal values in the order they came."""
+    n = values.size
+    if n > 256:  # up to here counting the smaller values, which vectorises, is faster than a merge sort
+        order = np.argsort(values, kind="mergesort")
+        return order, values[order]
+    order, ranked, taken = np.empty(n, np.int64), np.empty(n), np.zeros(n, np.int64)
+    for j in range(n):
+        rank = 0
+        for m in range(n):
+            rank += values[m] < values[j]
+        order[rank + taken[rank]] = j
+        ranked[rank + taken[rank]] = values[j]
+        taken[rank] += 1
+    return order, ranked
+
+
+@njit(cache=True, nogil=True)
+def place_counts(ahead, near_order, far_order, above, below):
+    """Write one query's counts; ahead[i] (ascending) irrelevant points precede the i-th relevant one."""
+    before = 0
+    for i in range(ahead.size):
+        above[near_order[i]] = ahead[i]
+    for k in range(far_order.size):
+        while before < ahead.size and ahead[before] <= k:
+            before += 1
+        below[far_order[k]] = ahead.size - before

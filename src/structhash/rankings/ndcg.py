@@ -1,0 +1,130 @@
+"""NDCG cut at k, with the paper's discount."""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from numba import njit
+
+from structhash.rankings._chain import best_chain
+from structhash.rankings._queries import as_flags, as_queries, place_counts, stable_sort
+
+
+@njit(cache=True, nogil=True)
+def total_discount(k):
+    """Sum of the discounts of the places 1 to k, without an array of that size."""
+    total = 1.0
+    for place in range(2, k + 1):
+        total += 1.0 / np.log2(place)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def violate_ndcg(near, far, near_ptr, far_ptr, discount, total, k):
+    """Run `best_chain` on each query; `total[P]` is the normaliser Z of a query with P relevant points."""
+    loss = np.zeros(near_ptr.size - 1)
+    above, below = np.zeros(near.size, np.int32), np.zeros(far.size, np.int32)
+    for query in range(loss.size):
+        ours = slice(near_ptr[query], near_ptr[query + 1])
+        theirs = slice(far_ptr[query], far_ptr[query + 1])
+        near_order, close = stable_sort(near[ours])
+        far_order, away = stable_sort(far[theirs])
+        n_near, n_far = close.size, away.size
+        if n_near == 0 or n_far == 0:
+            continue
+        scale = n_near * n_far / (2 * total[n_near])
+        origin = close[0]  # sums stay small and ties stay ties
+        ahead = best_chain(close - origin, away - origin, discount[: n_near + n_far + 1] * scale, k)
+        loss[query] = 1.0 - np.cumsum(discount[np.arange(n_near) + ahead])[-1] / total[n_near]
+        place_counts(ahead, near_order, far_order, above[ours], below[theirs])
+    return loss, above, below
+
+
+@dataclass(frozen=True)
+class NDCG:
+    """Normalised discounted cumulative gain of the first k places.
+
+    score = 1/Z * sum_(i <= k) S(i) [i-th point relevant], S(1) = 1, S(i) = 1 / log2(i)
+    (paper, "Ranking measures"), with Z = sum of S to min(k, P), or to k as the paper has it.
+
+    Parameters
+    ----------
+    k : int >= 1, the last place that counts
+    normalizer : "ideal" or "paper"; only "ideal" gives the perfect ranking of fewer than k relevant points 1
+
+    Raises
+    ------
+    ValueError : if a setting is not allowed
+
+    References
+    ----------
+    Chakrabarti et al., Structured learning for non-smooth ranking losses, doi:10.1145/1401890.1401906.
+
+    Examples
+    --------
+    >>> round(NDCG(k=3).score([True, False, True]), 4)
+    0.8155
+    >>> loss, above, below = NDCG(k=3).most_violated([0.0, 2.0], [1.0, 3.0], [0, 2], [0, 2])
+    >>> loss.round(4), above, below
+    (array([0.1845]), array([0, 1], dtype=int32), array([1, 0], dtype=int32))
+    """
+
+    k: int = 100
+    normalizer: str = "ideal"
+
+    def __post_init__(self):
+        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
+            raise ValueError(f"k is {self.k!r}; it counts places, so give a whole number of at least 1")
+        if self.normalizer not in ("ideal", "paper"):
+            raise ValueError(
+                f"normalizer is {self.normalizer!r}; give 'ideal' (Z to min(k, P)) or 'paper' (to k)"
+            )
+
+    def discounts(self, n):
+        """Return S(1), ..., S(n), float64 (n,), 0 past place k."""
+        places = np.arange(1.0, n + 1.0)
+        return np.where(places <= self.k, 1.0 / np.log2(np.maximum(places, 2.0)), 0.0)
+
+    def score(self, relevant):
+        """Return the normalised gain; 1.0 where all points are of one kind.
+
+        Parameters
+        ----------
+        relevant : bool array (n,), in ranking order, nearest first; ValueError for anything else
+        """
+        flags = as_flags(relevant)
+        if flags.all() or not flags.any():
+            return 1.0
+        discounts = self.discounts(flags.size)
+        ideal = discounts[: np.count_nonzero(flags)].sum()
+        total = ideal if self.normalizer == "ideal" else total_discount(int(self.k))
+        return float(discounts[flags].sum() / total)
+
+    def most_violated(self, near, far, near_ptr, far_ptr):
+        """Return (loss, above, below) of the ranking that maximises loss - w'dPsi, eq. (infer).
+
+        It costs a sort, O(P log N), and the cells between the brackets of `best_chain`: at most P min(k, N).
+
+        Parameters
+        ----------
+        near, far : float64 arrays (sum P,) and (sum N,), distances of the relevant and the irrelevant points
+        near_ptr, far_ptr : int64 arrays (Q + 1,); query i owns ``near[near_ptr[i]:near_ptr[i + 1]]``
+
+        Returns
+        -------
+        loss : float64 array (Q,), 1 - score; 0 where a query lacks relevant or irrelevant points
+        above, below : int32 arrays (sum P,) and (sum N,), irrelevant points before each relevant one and
+            relevant points after each irrelevant one; a pair is inverted only for a strict gain, above
+            1e-12 * max(1, spread of the distances) where sums of rounded distances are compared
+
+        Raises
+        ------
+        ValueError : if a distance is not finite or the pointers do not cut the arrays
+        """
+        near, far, near_ptr, far_ptr = as_queries(near, far, near_ptr, far_ptr)
+        n_near, n_far = (np.diff(ptr).max(initial=0) for ptr in (near_ptr, far_ptr))
+        discount = self.discounts(n_near + n_far + 1)
+        total = np.append(0.0, np.cumsum(discount[:n_near]))
+        if self.normalizer == "paper":
+            total[:] = total_discount(int(self.k))
+        return violate_ndcg(near, far, near_ptr, far_ptr, discount, total, min(int(self.k), discount.size))

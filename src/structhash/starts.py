@@ -1,0 +1,97 @@
+"""Where the search for a bit begins: planes, as ``normal`` (d, m) and ``offset`` (m,)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from structhash.pairs import laplacian
+from structhash.pieces import Pairs, Params
+
+DENSE = 64  # up to this many features the eigenproblem is solved as a dense one
+
+
+@dataclass(frozen=True)
+class Spectral:
+    """The problem without its sign function: max v'Z'LZv with v'(Z'Z + ridge tr(Z'Z)/d I)v = 1.
+
+    The relaxation the paper starts from (Section 2.1; Liu et al. 2011, "Hashing with graphs"). Without a
+    ridge the eigenvector fits noise.
+
+    Parameters
+    ----------
+    ridge : float
+        Multiple of the mean feature variance added to every direction, >= 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structhash.pairs import pair_graph
+    >>> from structhash.pieces import Rankings
+    >>> one = np.array([0, 1])
+    >>> graph = pair_graph(Rankings(np.array([0]), np.array([1]), one, np.array([2]), one), 3)
+    >>> Z = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> plane = Spectral()(Z, graph.weigh(np.array([-1.0, 1.0])), np.random.default_rng(0))
+    >>> np.abs(plane["normal"].T).round(3) > 0
+    array([[ True, False]])
+    """
+
+    ridge: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.ridge < np.inf:
+            raise ValueError(f"ridge={self.ridge!r}: give a finite number >= 0")
+
+    def __call__(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator) -> Params:
+        """One plane through the origin of Z (n, d)."""
+        d = Z.shape[1]
+        gram = (Z.T @ Z).astype(np.float64)
+        mean = np.trace(gram) / d
+        gram[np.diag_indices(d)] += (self.ridge + 1e-6) * mean + np.finfo(np.float32).tiny
+        R = cholesky(gram).astype(Z.dtype)
+
+        def product(u: NDArray[Any]) -> NDArray[Any]:
+            v = solve_triangular(R, u, check_finite=False)
+            return solve_triangular(R, Z.T @ laplacian(pairs, Z @ v), trans=1, check_finite=False)
+
+        if d <= DENSE:
+            M = product(np.eye(d, dtype=Z.dtype)).astype(np.float64)
+            u: Any = eigh((M + M.T) / 2, subset_by_index=[d - 1, d - 1])[1]
+        else:
+            operator = LinearOperator((d, d), matvec=lambda u: product(u.ravel()), dtype=Z.dtype)
+            first = rng.standard_normal(d).astype(Z.dtype)
+            try:
+                u = eigsh(operator, k=1, which="LA", v0=first, tol=1e-3, maxiter=10 * d)[1]
+            except ArpackNoConvergence:
+                u = first.reshape(-1, 1)
+        normal = solve_triangular(R, u.astype(Z.dtype))
+        normal *= -1 if normal[np.abs(normal[:, 0]).argmax(), 0] < 0 else 1
+        return {"normal": normal, "offset": np.zeros(1, Z.dtype)}
+
+
+@dataclass(frozen=True)
+class RandomPlanes:
+    """Random planes, each through a random training point; a family keeps the best.
+
+    Parameters
+    ----------
+    count : int
+        Planes drawn, >= 1.
+    """
+
+    count: int = 32
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise ValueError(f"count={self.count!r}: draw at least 1 plane")
+
+    def __call__(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator) -> Params:
+        """`count` planes in the space of Z (n, d)."""
+        normal = rng.standard_normal((Z.shape[1], self.count)).astype(Z.dtype)
+        a, b = Z[rng.integers(len(Z), size=self.count)], Z[rng.integers(len(Z), size=self.count)]
+        return {"normal": normal, "offset": -np.einsum("md,dm->m", (a + b) / 2, normal)}

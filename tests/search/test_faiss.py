@@ -1,0 +1,208 @@
+import faiss
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import structhash.search.faiss as module
+from structhash.codes import pack
+from structhash.search import Exact, Flat, load_index
+
+FAR = 2**31 - 1
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Threads only slow down small searches."""
+    threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    yield
+    faiss.omp_set_num_threads(threads)
+
+
+def random_codes(n, n_bits, seed):
+    return pack(np.random.default_rng(seed).integers(0, 2, (n, n_bits), dtype=np.uint8))
+
+
+def assert_same(flat, exact, queries, k, r):
+    for mine, theirs in zip(flat.search(queries, k), exact.search(queries, k)):
+        assert mine.dtype == theirs.dtype
+        np.testing.assert_array_equal(mine, theirs)
+    for mine, theirs in zip(flat.radius(queries, r), exact.radius(queries, r)):
+        assert mine.dtype == theirs.dtype
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def both(n_bits, codes, ids=None):
+    indexes = Flat(n_bits), Exact(n_bits)
+    for index in indexes:
+        for part in np.array_split(np.arange(len(codes)), 2):
+            index.add(codes[part], None if ids is None else ids[part])
+    return indexes
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    n_bits=st.sampled_from([2, 5, 8, 20, 64]),
+    n=st.integers(0, 60),
+    k=st.integers(1, 70),
+    r=st.one_of(st.integers(0, 70), st.floats(0, 9)),
+    own_ids=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_results_are_those_of_exact(n_bits, n, k, r, own_ids, seed):
+    ids = np.random.default_rng(seed).permutation(500)[:n] if own_ids else None
+    flat, exact = both(n_bits, random_codes(n, n_bits, seed), ids)
+    assert len(flat) == flat.ntotal == n
+    assert_same(flat, exact, random_codes(4, n_bits, seed + 1), k, r)
+
+
+@pytest.mark.parametrize("own_ids", [False, True])
+def test_ties_at_the_last_rank(own_ids):
+    """3000 codes of 8 bits: every rank is in the midst of ties; all equal codes: nothing else."""
+    ids = np.random.default_rng(0).permutation(3000) if own_ids else None
+    for codes in (random_codes(3000, 8, 0), np.zeros((3000, 1), dtype=np.uint8)):
+        flat, exact = both(8, codes, ids)
+        for k in (1, 10, 100, 2999, 3000, 3001):
+            assert_same(flat, exact, random_codes(20, 8, 1), k, 2)
+
+
+def test_blocks_of_queries(monkeypatch):
+    monkeypatch.setattr(module, "QUERIES", 3)
+    flat, exact = both(8, random_codes(50, 8, 0))
+    assert_same(flat, exact, random_codes(10, 8, 1), 5, 1)
+
+
+def test_empty_index_and_no_queries():
+    flat, exact = Flat(12), Exact(12)
+    queries = random_codes(2, 12, 0)
+    assert_same(flat, exact, queries, 3, 12)
+    assert flat.search(queries, 1)[0].tolist() == [[FAR], [FAR]]
+    flat.add(queries)
+    exact.add(queries)
+    assert_same(flat, exact, queries[:0], 3, 1)
+    assert_same(flat, exact, queries, 3, float("inf"))
+    assert repr(flat) == "Flat(n_bits=12, ntotal=2)"
+
+
+@pytest.mark.parametrize(
+    ("first", "codes", "ids", "error", "message"),
+    [
+        (None, np.zeros((2, 2), dtype=np.uint8), None, ValueError, "must have 1 bytes a row, got 2"),
+        (None, np.full((2, 1), 255, dtype=np.uint8), None, ValueError, "zero pad bits"),
+        (None, None, [5, 6], ValueError, "this index has running numbers"),
+        ([7, 3], None, None, ValueError, "this index has ids of its own"),
+        ([7, 3], None, [1, 7], ValueError, "unique, but 7 is in the index already"),
+        ([7, 3], None, [4, -1], ValueError, "from 0 to"),
+    ],
+)
+def test_failed_add_changes_nothing(first, codes, ids, error, message):
+    index = Flat(7)
+    index.add(np.array([[1], [2]], dtype=np.uint8), first)
+    codes = np.zeros((2, 1), dtype=np.uint8) if codes is None else codes
+    with pytest.raises(error, match=message):
+        index.add(codes, ids)
+    assert index.ntotal == 2
+    assert index.search(np.array([[1]], dtype=np.uint8), 3)[1].tolist() == [[*(first or [0, 1]), -1]]
+
+
+def test_arguments_refused():
+    index, queries = Flat(8), np.zeros((1, 1), dtype=np.uint8)
+    with pytest.raises(ValueError, match="n_bits must be at least 1"):
+        Flat(0)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        index.search(queries, 0)
+    with pytest.raises(ValueError, match="the radius must be at least 0"):
+        index.radius(queries, -1)
+    with pytest.raises(ValueError, match="queries of 8 bits must have 1 bytes"):
+        index.search(np.zeros((1, 2), dtype=np.uint8), 1)
+    with pytest.raises(TypeError, match="queries must be packed bytes"):
+        index.radius(np.zeros((1, 1)), 1)
+
+
+@pytest.mark.parametrize("ids", [None, [9, 4, 6]])
+@pytest.mark.parametrize("n", [0, 3])
+def test_files(tmp_path, ids, n):
+    codes = random_codes(3, 12, 0)
+    index = Flat(12)
+    index.add(codes[:n], ids if ids is None else ids[:n])
+    index.save(tmp_path / "index")
+    index.write_faiss(tmp_path / "index.faiss")
+    for loaded in (
+        Flat.load(tmp_path / "index"),
+        load_index(tmp_path / "index"),
+        Flat.read_faiss(tmp_path / "index.faiss", n_bits=12),
+        Flat.from_faiss(faiss.read_index_binary(str(tmp_path / "index.faiss")), n_bits=12),
+    ):
+        assert (type(loaded), loaded.n_bits, loaded.ntotal) == (Flat, 12, n)
+        assert_same(loaded, index, codes, 4, 5)
+        loaded.add(codes, None if ids is None else [1, 2, 3])
+        assert loaded.ntotal == n + 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "index.faiss"]
+
+
+def test_faiss_sees_the_same_index():
+    index = Flat(8)
+    index.add(random_codes(5, 8, 0))
+    assert type(index.to_faiss()) is faiss.IndexBinaryFlat
+    assert Flat.from_faiss(index.to_faiss()).to_faiss() is index.to_faiss()
+    index = Flat(8)
+    index.add(random_codes(5, 8, 0), [1, 2, 3, 4, 5])
+    assert type(index.to_faiss()) is faiss.IndexBinaryIDMap2
+    assert index.to_faiss().ntotal == 5
+
+
+def test_from_faiss_refuses():
+    with pytest.raises(TypeError, match="need a flat binary faiss index, got IndexFlat"):
+        Flat.from_faiss(faiss.IndexFlatL2(8))
+    hnsw = faiss.IndexBinaryHNSW(8, 4)
+    with pytest.raises(TypeError, match="need a flat binary faiss index, got IndexBinaryHNSW"):
+        Flat.from_faiss(faiss.IndexBinaryIDMap2(hnsw))
+    flat = faiss.IndexBinaryFlat(16)
+    flat.add(np.array([[1, 255]], dtype=np.uint8))
+    with pytest.raises(ValueError, match="has 16 bits, which do not hold codes of 8 bits"):
+        Flat.from_faiss(flat, n_bits=8)
+    with pytest.raises(ValueError, match="zero pad bits"):
+        Flat.from_faiss(flat, n_bits=12)
+    mapped = faiss.IndexBinaryIDMap(faiss.IndexBinaryFlat(8))
+    mapped.add_with_ids(np.zeros((2, 1), dtype=np.uint8), np.array([5, 5]))
+    with pytest.raises(ValueError, match="unique, but 5 comes 2 times"):
+        Flat.from_faiss(mapped)
+
+
+def test_read_faiss_refuses(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        Flat.read_faiss(tmp_path / "nothing")
+    with pytest.raises(ValueError, match="it is not a file"):
+        Flat.read_faiss(tmp_path)
+    faiss.write_index_binary(faiss.IndexBinaryHNSW(8, 4), str(tmp_path / "hnsw"))
+    with pytest.raises(ValueError, match="no faiss file of a flat binary index"):
+        Flat.read_faiss(tmp_path / "hnsw")
+    faiss.write_index_binary(faiss.IndexBinaryIDMap2(faiss.IndexBinaryHNSW(8, 4)), str(tmp_path / "mapped"))
+    with pytest.raises(ValueError, match="need a flat binary faiss index, got IndexBinaryHNSW"):
+        Flat.read_faiss(tmp_path / "mapped")
+
+
+@pytest.mark.parametrize("ids", [None, [9, 4, 6]])
+def test_damaged_faiss_files_open_or_say_why(tmp_path, ids):
+    index = Flat(16)
+    index.add(random_codes(3, 16, 0), ids)
+    path = tmp_path / "index.faiss"
+    index.write_faiss(path)
+    content = path.read_bytes()
+    limit = faiss.get_deserialization_vector_byte_limit()
+    for length in range(len(content)):
+        path.write_bytes(content[:length])
+        with pytest.raises(ValueError, match=r"cannot read .*index\.faiss: it is"):
+            Flat.read_faiss(path)
+    for place in range(8 * len(content)):
+        changed = bytearray(content)
+        changed[place // 8] ^= 1 << place % 8
+        path.write_bytes(changed)
+        try:
+            opened = Flat.read_faiss(path)
+        except ValueError as error:
+            assert str(path) in str(error)  # noqa: PT017
+        else:
+            opened.search(np.zeros((1, opened.n_bits // 8), dtype=np.uint8), 2)
+    assert faiss.get_deserialization_vector_byte_limit() == limit
