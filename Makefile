@@ -18,7 +18,7 @@ demo: setup
 	$(RUN) -m structhash demo
 
 test: setup
-	$(RUN) -m pytest
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n auto --dist worksteal
 
 lint: setup
 	$(RUN) -m ruff check src tests benchmarks

@@ -1,6 +1,6 @@
 """Every method once, small: shows that the comparison runs from end to end. Not a benchmark.
 
-    python benchmarks/smoke.py
+python benchmarks/smoke.py
 """
 
 from sklearn.datasets import load_digits

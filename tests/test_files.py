@@ -75,7 +75,7 @@ def test_atomic_refuses_folders(tmp_path):
         files.atomic(tmp_path / "nowhere" / "file"),
     ):
         pass
-    with pytest.raises(ValueError, match="it is a folder; give the name of a file"), files.atomic(tmp_path):
+    with pytest.raises(ValueError, match="it is a folder or a device; give"), files.atomic(tmp_path):
         pass
 
 

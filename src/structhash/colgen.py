@@ -100,15 +100,18 @@ def new_bit(
     """A bit that is no old one nor its complement: parameters, values (n,), failed attempts.
 
     The dual alone would give the same bit for ever once no better one is found. So after a repeat the queries
-    are weighted anew at random, and the search begins at random planes.
+    are weighted anew at random, and the search begins at random planes. Where one bit answers every such
+    weighting, as on well separated classes, the last attempts ask to part what it leaves together.
     """
     if not entries.any():  # nothing is violated: every comparison counts again
         entries = master.start()
+    bit = np.zeros(len(Z), np.uint8)
     for attempt in range(REDRAWS + 1):
         if attempt:
-            drawn = rng.exponential(size=graph.n_points)
-            pairs = graph.weigh(entries * drawn[graph.query], Z.dtype)
-            params = family.learn(Z, pairs, rng, RandomPlanes(count=1 if attempt > REDRAWS // 2 else 32))
+            drawn = rng.exponential(size=graph.n_points)[graph.query] * entries
+            if attempt > REDRAWS // 2:
+                drawn = rng.exponential(size=len(entries)) * (graph.differ(bit) == 0)
+            params = family.learn(Z, graph.weigh(drawn, Z.dtype), rng, RandomPlanes())
         else:
             params = family.learn(Z, graph.weigh(entries, Z.dtype), rng, start)
         bit = (family.decide(Z, params)[:, 0] > 0).astype(np.uint8)

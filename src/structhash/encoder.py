@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structhash import files
 from structhash.codes import hamming, pack, weighted_hamming
-from structhash.metrics import average_precision, tie_blocks
-from structhash.pieces import classes, load, spell
+from structhash.metrics import average_precision, merge_ties, tie_blocks
+from structhash.pieces import KINDS, classes, load, spell
 
 KIND = "model"
 ROWS = 8192  # rows encoded at a time
@@ -48,11 +48,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def transform(self, X: Any) -> NDArray[np.uint8]:
         """Bits of rows X (n, d) as uint8 0/1 (n, n_bits), for pipelines."""
         check_is_fitted(self)
-        X = self._check(X, reset=False)
-        out = np.empty((len(X), self.n_bits_), np.uint8)
-        for first in range(0, len(X), ROWS):
-            out[first : first + ROWS] = self._bits(X[first : first + ROWS])
-        return out
+        return self._blocks(self._check(X, reset=False))
 
     def encode(self, X: Any, n_bits: int | None = None) -> NDArray[np.uint8]:
         """Packed codes of rows X (n, d), uint8 (n, ceil(n_bits / 8)).
@@ -71,7 +67,8 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             If n_bits is not between 1 and the number learned.
         """
         check_is_fitted(self)
-        return pack(self.transform(X)[:, : self._prefix(n_bits)])
+        n_bits = self._prefix(n_bits)
+        return pack(self._blocks(self._check(X, reset=False))[:, :n_bits])
 
     def weights_at(self, n_bits: int) -> NDArray[np.float64]:
         """Weights (n_bits,) of the prefix code of n_bits bits: those the master had at that step."""
@@ -90,12 +87,26 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Average precision over the whole ranking, tied distances in expectation; rows that are the only ones of
         their class are left out of the mean.
+
+        Raises
+        ------
+        ValueError
+            If labels and rows differ in number, or no two rows have the same label.
         """
         codes, y = self.encode(X), np.asarray(y)
+        if y.shape != (len(codes),):
+            raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(codes)} rows")
+        if len(np.unique(y)) == len(y):
+            raise ValueError(
+                f"each of the {len(y)} rows has a label of its own; at least one class needs 2 rows"
+            )
         weights, found = self.search_weights_, []
         for first in range(0, len(codes), 256):
             block = codes[first : first + 256]
-            apart = hamming(block, codes) if weights is None else weighted_hamming(block, codes, weights)
+            if weights is None:
+                apart = hamming(block, codes)
+            else:
+                apart = merge_ties(weighted_hamming(block, codes, weights), weights.sum())
             others = np.ones(apart.shape, bool)
             others[np.arange(len(block)), first + np.arange(len(block))] = False
             shape = (len(block), len(codes) - 1)
@@ -104,7 +115,13 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return float(np.nanmean(np.concatenate(found)))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to one file (safetensors with a JSON header); `load_model` reads it."""
+        """Write the fitted model to one file (safetensors with a JSON header); `load_model` reads it.
+
+        Raises
+        ------
+        ValueError
+            If a setting is a piece that has no name, so that no one could load it again.
+        """
         check_is_fitted(self)
         arrays: dict[str, NDArray[Any]] = {}
         plain: dict[str, Any] = {}
@@ -117,16 +134,33 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 arrays[name] = value
             else:
                 plain[name] = value.tolist() if isinstance(value, np.ndarray) else value
-        params = {key: spell(value) for key, value in self.get_params(deep=False).items()}
-        if not isinstance(params.get("random_state"), numbers.Integral):
+        params = self.get_params(deep=False)
+        if "random_state" in params and not isinstance(params["random_state"], numbers.Integral):
             params["random_state"] = None  # a generator's state is not a setting
-        header = {"class": type(self).__name__, "params": params, "fitted": plain}
+        params = {key: _setting(key, value) for key, value in params.items()}
+        header = {"class": type(self).__name__, "params": params, "fitted": plain, "arrays": sorted(arrays)}
         files.save(path, arrays, json.loads(json.dumps(header, default=_plain)), KIND)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """False after a `fit` that failed or was left half-way, too."""
+        return hasattr(self, "n_bits_")
+
+    @property
+    def _n_features_out(self) -> int:
+        """What scikit-learn counts the output names by; no attribute before fit."""
+        return self.n_bits_
+
+    def _blocks(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+        """Bits (n, n_bits) of checked rows, some rows at a time."""
+        out = np.empty((len(X), self.n_bits_), np.uint8)
+        for first in range(0, len(X), ROWS):
+            out[first : first + ROWS] = self._bits(X[first : first + ROWS])
+        return out
 
     def _check(self, X: Any, y: Any = "no_validation", reset: bool = True) -> Any:
         """Validated X (and y): float32 or float64 as given, float16 and small integers as float32."""
         dtype = getattr(X, "dtype", None)
-        small = dtype is not None and dtype.kind in "fiub" and np.dtype(dtype).itemsize <= 2
+        small = isinstance(dtype, np.dtype) and dtype.kind in "fiub" and dtype.itemsize <= 2
         allowed = np.float32 if small else [np.float64, np.float32]
         least = 2 if reset else 1
         return validate_data(self, X, y, reset=reset, dtype=allowed, ensure_min_samples=least)
@@ -134,7 +168,11 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _prefix(self, n_bits: int | None) -> int:
         if n_bits is None:
             return self.n_bits_
-        if not isinstance(n_bits, numbers.Integral) or not 1 <= n_bits <= self.n_bits_:
+        if (
+            not isinstance(n_bits, numbers.Integral)
+            or isinstance(n_bits, bool)
+            or not 1 <= n_bits <= self.n_bits_
+        ):
             raise ValueError(f"n_bits={n_bits!r}: this model has {self.n_bits_} bits; give 1 to {self.n_bits_}")
         return int(n_bits)
 
@@ -163,6 +201,8 @@ def load_model(path: str | PathLike[str]) -> Any:
     known = {found.__name__: found for found in (CGHash, StructHash, *classes("baselines").values())}
     try:
         model = known[header["class"]](**header["params"])
+        if sorted(arrays) != header["arrays"]:
+            raise ValueError(f"it holds the arrays {sorted(arrays)}, not {header['arrays']}")
         fitted = dict(header["fitted"])
         for name, array in arrays.items():
             name, _, key = name.partition("/")
@@ -175,8 +215,10 @@ def load_model(path: str | PathLike[str]) -> Any:
         if "feature_names_in_" in fitted:
             fitted["feature_names_in_"] = np.array(fitted["feature_names_in_"], dtype=object)
         vars(model).update(fitted)
-        model.transform(np.zeros((1, model.n_features_in_), np.float32))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        model._blocks(np.zeros((1, model.n_features_in_), np.float32))
+        if model.weights_.shape != (model.n_bits_,):
+            raise ValueError(f"it holds weights of shape {model.weights_.shape} for {model.n_bits_} bits")
+    except (KeyError, TypeError, ValueError, AttributeError, MemoryError) as error:
         raise ValueError(f"{path}: not a whole structhash model ({error!r}); save it anew") from error
     return model
 
@@ -198,6 +240,26 @@ def generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     return np.random.default_rng(random_state)
+
+
+def _setting(name: str, value: Any) -> Any:
+    """A parameter as the JSON that brings it back."""
+    if type(value) in {piece for kind in KINDS for piece in classes(kind).values()}:
+        return spell(value)
+    try:
+        return json.loads(json.dumps(value, default=_number))
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name}={value!r} cannot be saved: no name of `structhash.pieces.names` stands for it; "
+            "put its class into the folder of its kind"
+        ) from None
+
+
+def _number(value: Any) -> Any:
+    """JSON for numpy scalars."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} is no number")
 
 
 def _plain(value: Any) -> Any:

@@ -51,7 +51,7 @@ class CGHash(HashEncoder):
         Relative duality gap at which the weights are good enough.
     random_state : int, RandomState, Generator or None
     n_jobs : int or None
-        Threads; the result does not depend on it.
+        Threads over queries, -1 for all cores; the result does not depend on it.
 
     Attributes
     ----------
@@ -109,9 +109,12 @@ class CGHash(HashEncoder):
         """`fit` as a generator, one `Step` a bit; the model is fitted once it is exhausted."""
         loss = load("losses", self.loss)
         regularizer = load("regularizers", self.regularizer)
+        n_jobs = effective_n_jobs(self.n_jobs)
 
         def master(rankings: Rankings, graph: PairGraph, schedule: Schedule) -> TripletMaster:
-            return TripletMaster(rankings, graph, loss, regularizer, schedule, self.C, self.tolerance)
+            return TripletMaster(
+                rankings, graph, loss, regularizer, schedule, self.C, self.tolerance, n_jobs=n_jobs
+            )
 
         return learn(self, X, y, master)
 
@@ -228,10 +231,9 @@ def learn(
     schedule = load("schedules", encoder.schedule)
     if isinstance(y, Supervision):
         X = encoder._check(X)
-        supervision = y
     else:
         X, y = encoder._check(X, y)
-        supervision = as_supervision(y, encoder.n_near, encoder.n_far)
+    supervision = as_supervision(y, encoder.n_near, encoder.n_far)
 
     rng = generator(encoder.random_state)
     rankings = supervision.rankings(X, rng)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -52,7 +53,14 @@ def seen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_train:
     """Random queries; all other rows are the database, and some of those train (Section 5 of the paper).
 
     Small data: at most a quarter of the rows are queries.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 4 rows.
     """
+    if len(y) < 4:
+        raise ValueError(f"the data have {len(y)} rows, a quarter of which are queries; give at least 4")
     order = np.random.default_rng(seed).permutation(len(y))
     n_queries = min(n_queries, len(y) // 4)
     database = order[n_queries:]
@@ -67,7 +75,7 @@ def unseen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_trai
     Raises
     ------
     ValueError
-        If fewer than 4 classes leave too few on either side.
+        If there are fewer than 5 classes, or fewer than 4 rows of the classes left for retrieval.
     """
     names, label = np.unique(y, return_inverse=True)
     n_seen = int(0.75 * len(names))
@@ -79,6 +87,10 @@ def unseen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_trai
     seen = np.isin(label, rng.permutation(len(names))[:n_seen])
     order = rng.permutation(len(y))
     train, rest = order[seen[order]][:n_train], order[~seen[order]]
+    if len(rest) < 4:
+        raise ValueError(
+            f"the {len(names) - n_seen} classes left for retrieval have {len(rest)} rows; give at least 4"
+        )
     n_queries = min(n_queries, len(rest) // 4)
     return Split(train, rest[:n_queries], rest[n_queries:])
 
@@ -102,6 +114,12 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
     Returns
     -------
     Scores
+        A mean runs over the queries that have a value, and is nan where none has.
+
+    Raises
+    ------
+    ValueError
+        If a measure is not known, or there is no block.
     """
     measures = list(measures)
     named = {name: metrics.parse(name) for name in measures if name != "pr_area"}
@@ -112,13 +130,16 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
         tied = metrics.tie_blocks(distances, relevance, ties)
         for name, measure in named.items():
             found[name].append(measure(tied))
-        valid = int((tied.relevant > 0).sum())
-        if "pr_area" in found and valid:
-            found["pr_area"].append(metrics.pr_area_per_query(tied))
+        if "pr_area" not in found:
+            continue
+        found["pr_area"].append(metrics.pr_area_per_query(tied))
+        if valid := int((tied.relevant > 0).sum()):
             curve = curve + valid * np.array(metrics.precision_recall_curve(tied))
             n_valid += valid
+    if not all(found.values()):
+        raise ValueError("there are no queries to score; give at least one block")
     per_query = {name: np.concatenate(parts) for name, parts in found.items()}
-    mean = {name: float(np.nanmean(values)) for name, values in per_query.items()}
+    mean = {name: _mean(values) for name, values in per_query.items()}
     if n_valid and "pr_area" in mean:
         recall, precision = curve / n_valid
         mean["pr_area"] = float(np.trapezoid(precision, recall))
@@ -139,19 +160,19 @@ def code_blocks(
         if weights is None:
             yield hamming(queries[rows], codes), relevance(rows)
         else:
-            unit = max(weights.sum(), np.finfo(float).tiny) * 1e-6
-            yield np.rint(weighted_hamming(queries[rows], codes, weights) / unit), relevance(rows)
+            apart = weighted_hamming(queries[rows], codes, weights)
+            yield metrics.merge_ties(apart, weights.sum()), relevance(rows)
 
 
 def float_blocks(
     queries: NDArray[Any], vectors: NDArray[Any], relevance: Callable[[slice], NDArray[Any]]
 ) -> Iterator[Block]:
-    """Squared L2 distances of float vectors (float64), block by block."""
+    """Squared L2 distances of float vectors (float64) less the query's squared norm, block by block."""
     vectors = vectors.astype(np.float64)
     norms = (vectors**2).sum(axis=1)
     for rows in _rows(len(queries), len(vectors)):
         q = queries[rows].astype(np.float64)
-        yield norms - 2 * q @ vectors.T, relevance(rows)
+        yield metrics.merge_ties(norms - 2 * q @ vectors.T, norms.max(), digits=12), relevance(rows)
 
 
 def same_label(y_queries: NDArray[Any], y: NDArray[Any]) -> Callable[[slice], NDArray[np.bool_]]:
@@ -205,19 +226,31 @@ def compare(
     Raises
     ------
     ValueError
-        If the protocol, a method or a measure is not known.
+        If the protocol, a method or a measure is not known, a number is not allowed, or labels and rows
+        differ in number.
     """
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol {protocol!r}: give {' or '.join(PROTOCOLS)}")
+    X, y = np.asarray(X), np.asarray(y)
+    if y.shape != (len(X),):
+        raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(X)} rows")
     check_count("n_queries", n_queries)
+    if n_train is not None:
+        check_count("n_train", n_train)
+    measures, bits = list(measures), list(bits)
+    for n_bits in bits:
+        check_count("bits", n_bits)
+    for name in measures:
+        if name != "pr_area":
+            metrics.parse(name)
     parsed = [parse_method(method) if isinstance(method, str) else method for method in methods]
     sizes = {"n_queries": n_queries} | ({} if n_train is None else {"n_train": n_train})
-    for seed in seeds:
+    for seed in map(operator.index, seeds):
         split = PROTOCOLS[protocol](y, seed, **sizes)
         relevance = same_label(y[split.queries], y[split.database])
         for method in parsed:
-            for n_bits in (0,) if method.is_float else bits:
-                yield from _measure(method, X, y, split, relevance, n_bits, seed, list(measures), ties)
+            for n_bits in (0,) if method.is_float else map(int, bits):
+                yield from _measure(method, X, y, split, relevance, n_bits, seed, measures, ties)
 
 
 def _measure(
@@ -249,6 +282,12 @@ def _measure(
             continue
         scores = retrieval(code_blocks(query_codes, codes, relevance, weights), measures, ties)
         yield Result(method.name, distance, n_bits, seed, chosen, scores, fitted - began, encoded - fitted)
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    """Mean of the values that are there."""
+    values = values[~np.isnan(values)]
+    return float(values.mean()) if len(values) else float("nan")
 
 
 def _rows(n_queries: int, n: int) -> Iterator[slice]:

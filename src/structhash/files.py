@@ -43,7 +43,7 @@ def atomic(path):
     FileNotFoundError
         If the folder does not exist.
     ValueError
-        If `path` is a folder.
+        If `path` is a folder or a device.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def atomic(path):
     'whole'
     """
     target = Path(os.path.realpath(path))  # through a link, so that the link stays
-    if target.is_dir():
-        raise ValueError(f"cannot write {path}: it is a folder; give the name of a file")
+    if target.exists() and not target.is_file():
+        raise ValueError(f"cannot write {path}: it is a folder or a device; give the name of a file")
     if not target.parent.is_dir():
         raise FileNotFoundError(
             f"cannot write {path}: the folder {target.parent} does not exist; create it first"
@@ -141,7 +141,7 @@ def _plain(name, array):
 
 
 def _crc32(array):
-    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
 
 def header(path):

@@ -225,4 +225,6 @@ def _load(path, load) -> Any:
     except PermissionError:
         raise
     except Exception as error:
+        if "pickle" in str(error):  # numpy's advice would be to load it unsafely
+            error = ValueError("no numbers in numpy's format; save arrays of numbers")
         raise ValueError(f"cannot read {path}: it is damaged or holds Python objects ({error})") from None

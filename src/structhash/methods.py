@@ -11,8 +11,16 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from structhash.estimators import CGHash, StructHash
-from structhash.pieces import build, classes
+from structhash.pieces import build, classes, load
 
+PIECES = {
+    "ranking": "rankings",
+    "loss": "losses",
+    "regularizer": "regularizers",
+    "family": "families",
+    "start": "starts",
+    "schedule": "schedules",
+}  # kind of each setting that is a piece
 HELD_OUT = 0.25  # share of the training rows on which alternatives are judged
 
 
@@ -73,8 +81,8 @@ def parse_method(spec: str) -> Method:
     True
     """
     spec = spec.strip()
-    if spec == "float":
-        return Method(spec, ())
+    if spec in ("float", "float@train", "float@database"):  # nothing is fitted
+        return Method("float", ())
     name, colon, rest = spec.partition(":")
     name, at, where = name.partition("@")
     if at and where not in ("train", "database"):
@@ -89,6 +97,10 @@ def parse_method(spec: str) -> Method:
     encoders = tuple(
         build(known, "methods", name + colon + ",".join(words)) for words in itertools.product(*choices)
     )
+    for encoder in encoders:  # a piece that is not known shall be said now, not after other methods' hours
+        for key, value in encoder.get_params(deep=False).items():
+            if key in PIECES:
+                load(PIECES[key], value)
     on_database = where == "database"
     if on_database and get_tags(encoders[0]).target_tags.required:
         raise ValueError(

@@ -14,7 +14,7 @@ scores, https://doi.org/10.1007/978-3-540-78646-7_38
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -133,6 +133,15 @@ def _top(blocks, mass, total):
     start, k = blocks.before(blocks.size), len(total) - 1
     inside = total[np.minimum(start + blocks.size, k)] - total[np.minimum(start, k)]
     return blocks.sums(mass / blocks.size * inside)
+
+
+def merge_ties(distances: NDArray[Any], largest: float, digits: int = 6) -> NDArray[np.float64]:
+    """Float distances in whole units of ``largest * 10**-digits``, so that sums equal but for rounding tie.
+
+    >>> merge_ties(np.array([0.1 + 0.2, 0.3]), largest=1.0)
+    array([300000., 300000.])
+    """
+    return np.rint(distances / (max(largest, np.finfo(float).tiny) * 10.0**-digits))
 
 
 def ndcg(blocks: Blocks, k: int = 100, discount: str = "paper", normalizer: str = "ideal") -> Floats:

@@ -11,6 +11,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from numbers import Number
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -153,7 +154,7 @@ def names(kind: str) -> list[str]:
 def load(kind: str, spec: Any) -> Any:
     """Make a piece from its name and settings, such as ``"ndcg:k=10,normalizer=paper"``.
 
-    Anything that is not a string is taken to be a piece and comes back as it is. A setting that the piece does
+    A piece comes back as it is. A setting that the piece does
     not know belongs to the value before it, so that pieces nest:
     ``"structhash:ranking=ndcg:k=10,normalizer=paper,C=30"``.
 
@@ -179,6 +180,8 @@ def load(kind: str, spec: Any) -> Any:
     >>> load("rankings", "ndcg:k=10")
     NDCG(k=10, normalizer='ideal')
     """
+    if isinstance(spec, type | Number | None | list | tuple | dict):
+        raise ValueError(f"{spec!r} is no piece of {kind}: give a name ({', '.join(names(kind))}) or an object")
     if not isinstance(spec, str):
         return spec
     return build(classes(kind), kind, spec)
@@ -189,7 +192,11 @@ def build(known: dict[str, type], kind: str, spec: str) -> Any:
     name, _, rest = spec.strip().partition(":")
     if name not in known:
         raise ValueError(f"no piece of {kind} is called {name!r}; there are {', '.join(known)}")
-    return known[name](**settings(known[name], spec, rest))
+    words = settings(known[name], spec, rest)
+    try:
+        return known[name](**words)
+    except TypeError as error:
+        raise ValueError(f"{spec!r}: a setting has a value of the wrong type ({error})") from error
 
 
 def settings(piece: type, spec: str, rest: str) -> dict[str, Any]:
@@ -200,10 +207,12 @@ def settings(piece: type, spec: str, rest: str) -> dict[str, Any]:
     for part in rest.split(",") if rest else []:
         key, equals, value = part.partition("=")
         key = key.strip()
-        if equals and key in allowed and not (key in words and ":" in words[last]):
+        if equals and key in allowed and key not in words:
             words[last := key] = value.strip()
         elif last and ":" in words[last]:
             words[last] += f",{part}"
+        elif key in words:
+            raise ValueError(f"{spec!r}: {key} is given twice; give it once")
         else:
             options = ", ".join(allowed) or "none"
             raise ValueError(f"{spec!r}: {part!r} is not one of its settings as key=value; it has {options}")

@@ -36,6 +36,11 @@ def summarise(results: Iterable[Result]) -> list[Line]:
     Each other line is compared with the best one by a paired t-test over queries (those of all seeds
     together; doi:10.1145/1321440.1321528), Holm-corrected over the lines. It speaks of other queries to the
     same models, not of other training runs: see the seeds for those. The float line is not tested.
+
+    Raises
+    ------
+    ValueError
+        If lines of one length have different seeds: their queries are not the same.
     """
     grouped: dict[tuple[str, str, int], list[Result]] = {}
     for result in results:
@@ -72,6 +77,11 @@ def as_json(lines: Sequence[Line], **about: Any) -> dict[str, Any]:
     return {**about, "lines": [{field: getattr(line, field) for field in keep} for line in lines]}
 
 
+def from_json(document: dict[str, Any]) -> list[Line]:
+    """The lines of `as_json`, without per-query scores, for `table`."""
+    return [Line(**line, per_query={}) for line in document["lines"]]
+
+
 def _line(group: list[Result]) -> Line:
     first = group[0]
     measures = list(first.scores.mean)
@@ -93,6 +103,12 @@ def _line(group: list[Result]) -> Line:
 
 def _test(lines: list[Line]) -> None:
     """Fill in the p-values of lines of one length."""
+    for line in lines:
+        if line.seeds != lines[0].seeds:
+            raise ValueError(
+                f"{line.method} has the seeds {line.seeds}, {lines[0].method} {lines[0].seeds}; "
+                "compare lines of the same seeds"
+            )
     for measure in lines[0].mean:
         best = max(lines, key=lambda line: line.mean[measure])
         others = [line for line in lines if line is not best]
@@ -111,6 +127,6 @@ def _paired(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     difference = a[valid] - b[valid]
     if len(difference) < 2 or not difference.any():
         return 1.0
-    if np.ptp(difference) == 0:
+    if np.ptp(difference) <= 1e-12 * np.abs(difference).max():  # but for rounding, all differ alike
         return 0.0
     return float(ttest_rel(a[valid], b[valid]).pvalue)

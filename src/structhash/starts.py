@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from structhash.pairs import laplacian
 from structhash.pieces import Pairs, Params
+from structhash.stumps import best_cut
 
 DENSE = 64  # up to this many features the eigenproblem is solved as a dense one
 
@@ -52,7 +54,8 @@ class Spectral:
         d = Z.shape[1]
         gram = (Z.T @ Z).astype(np.float64)
         mean = np.trace(gram) / d
-        gram[np.diag_indices(d)] += (self.ridge + 1e-6) * mean + np.finfo(np.float32).tiny
+        floor = max(1e-6, 2 * d * np.finfo(Z.dtype).eps)  # above the rounding error of Z'Z
+        gram[np.diag_indices(d)] += (self.ridge + floor) * mean + np.finfo(np.float32).tiny
         R = cholesky(gram).astype(Z.dtype)
 
         def product(u: NDArray[Any]) -> NDArray[Any]:
@@ -64,10 +67,10 @@ class Spectral:
             u: Any = eigh((M + M.T) / 2, subset_by_index=[d - 1, d - 1])[1]
         else:
             operator = LinearOperator((d, d), matvec=lambda u: product(u.ravel()), dtype=Z.dtype)
-            first = rng.standard_normal(d).astype(Z.dtype)
+            first = rng.standard_normal((d,)).astype(Z.dtype)
             try:
                 u = eigsh(operator, k=1, which="LA", v0=first, tol=1e-3, maxiter=10 * d)[1]
-            except ArpackNoConvergence:
+            except ArpackError:  # no convergence, or W = 0
                 u = first.reshape(-1, 1)
         normal = solve_triangular(R, u.astype(Z.dtype))
         normal *= -1 if normal[np.abs(normal[:, 0]).argmax(), 0] < 0 else 1
@@ -76,7 +79,7 @@ class Spectral:
 
 @dataclass(frozen=True)
 class RandomPlanes:
-    """Random planes, each through a random training point; a family keeps the best.
+    """Random planes, each half way between two random training points; a family keeps the best.
 
     Parameters
     ----------
@@ -87,11 +90,38 @@ class RandomPlanes:
     count: int = 32
 
     def __post_init__(self) -> None:
-        if self.count < 1:
-            raise ValueError(f"count={self.count!r}: draw at least 1 plane")
+        if not isinstance(self.count, Integral) or self.count < 1:
+            raise ValueError(f"count={self.count!r}: give an integer of at least 1")
 
     def __call__(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator) -> Params:
         """`count` planes in the space of Z (n, d)."""
         normal = rng.standard_normal((Z.shape[1], self.count)).astype(Z.dtype)
         a, b = Z[rng.integers(len(Z), size=self.count)], Z[rng.integers(len(Z), size=self.count)]
         return {"normal": normal, "offset": -np.einsum("md,dm->m", (a + b) / 2, normal)}
+
+
+@dataclass(frozen=True)
+class BestStump:
+    """The decision stump with the highest score h'Lh, as a plane across one feature.
+
+    Searched exactly over all features of Z and all thresholds (Section 2.1, initialisation by stumps).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structhash.pairs import pair_graph
+    >>> from structhash.pieces import Rankings
+    >>> one = np.array([0, 1])
+    >>> graph = pair_graph(Rankings(np.array([0]), np.array([1]), one, np.array([2]), one), 3)
+    >>> Z = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> plane = BestStump()(Z, graph.weigh(np.array([-1.0, 1.0])), np.random.default_rng(0))
+    >>> plane["normal"].T, plane["offset"]
+    (array([[1., 0.]]), array([-0.5]))
+    """
+
+    def __call__(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator) -> Params:
+        """One plane in the space of Z (n, d): e_j and -t."""
+        cut = best_cut(Z, pairs.weights)
+        normal = np.zeros((Z.shape[1], 1), Z.dtype)
+        normal[cut.feature] = 1
+        return {"normal": normal, "offset": np.array([-cut.threshold], Z.dtype)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -62,17 +63,23 @@ class Labels:
         Raises
         ------
         ValueError
-            If labels and rows differ in number, or no point has both kinds of partner.
+            If labels and rows differ in number, or no point has both kinds of partner, or labels have no order,
+            or a number of partners is not allowed.
         """
         y = np.asarray(self.y)
         if y.shape != (len(X),):
             raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(X)} rows")
         for name, count in (("n_near", self.n_near), ("n_far", self.n_far)):
-            if count < 1:
-                raise ValueError(f"{name}={count}: draw at least 1 point")
-        names, label = np.unique(y, return_inverse=True)
+            if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
+                raise ValueError(f"{name}={count!r}: give an integer of at least 1, the points to draw")
+        try:
+            names, label = np.unique(y, return_inverse=True)
+        except TypeError as error:
+            raise ValueError(
+                f"labels have no common order ({error}); give numbers only or text only"
+            ) from error
         if len(names) < 2:
-            raise ValueError(f"all {len(y)} rows have the label {names[0]!r}; give at least 2 classes")
+            raise ValueError(f"all {len(y)} rows have the label {names.tolist()[0]!r}; give at least 2 classes")
         order = np.argsort(label, kind="stable")
         begin = np.searchsorted(label[order], np.arange(len(names) + 1))
         size = np.diff(begin)
@@ -173,6 +180,8 @@ class Triplets:
 
 def as_supervision(y: Any, n_near: int = 50, n_far: int = 100) -> Supervision:
     """`y` itself where it is a supervision, else `Labels` of it."""
+    if isinstance(y, type):
+        raise TypeError(f"y is the class {y.__name__}; give an instance of it")
     return y if isinstance(y, Supervision) else Labels(np.asarray(y), n_near, n_far)
 
 

@@ -145,3 +145,34 @@ def draw(rng, kind, n_near, n_far):
 @pytest.fixture(scope="session")
 def distances():
     return draw
+
+
+def draw_many(rng, n_near, n_far, n):
+    """Draws of every kind, as they are, as few values that are no sums of powers of 2, and at close margins."""
+    for turn in range(n):
+        near, far = draw(rng, ("integers", "halves", "equal", "large", "random")[turn % 5], n_near, n_far)
+        if turn % 3 == 1:
+            near, far = 0.1 * near, 0.1 * far
+        elif turn % 3 == 2:
+            far = far + rng.random() * n_far / 20
+        yield near, far
+
+
+@pytest.fixture(scope="session")
+def many_distances():
+    return draw_many
+
+
+def check(ranking, cost, near, far):
+    """The value, the loss and the chain of one query are those of the programme."""
+    value, chain = programme(near, far, cost)
+    loss, above, below = oracle(ranking, near, far)
+    scale = max(1.0, near.max(), far.max())
+    assert loss - margin(near, far, above, below) == pytest.approx(value, abs=1e-10 * scale)
+    assert loss == pytest.approx(cost[np.arange(len(near)), chain].sum(), abs=1e-12)
+    np.testing.assert_array_equal(np.sort(above), chain)
+
+
+@pytest.fixture(scope="session")
+def check_programme():
+    return check

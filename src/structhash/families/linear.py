@@ -50,10 +50,11 @@ class Linear:
         ValueError
             If all rows are the same.
         """
-        mean = X.mean(axis=0, dtype=np.float64)
-        scale = np.sqrt(np.mean(((X - mean) ** 2).sum(axis=1)))
-        if not scale > 1e-12 * np.abs(mean).max():
+        if (X == X[0]).all():
             raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
+        mean = X.mean(axis=0, dtype=np.float64)
+        largest = np.abs(X - mean).max()  # divided out, so that no square overflows or vanishes
+        scale = largest * np.sqrt(np.mean((((X - mean) / largest) ** 2).sum(axis=1)))
         return {"mean": mean.astype(X.dtype), "scale": np.asarray(scale, X.dtype)}
 
     def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
@@ -81,6 +82,8 @@ class Linear:
     def refine(self, Z: NDArray[Any], pairs: Pairs, plane: NDArray[Any]) -> NDArray[np.float64]:
         """L-BFGS on -s'Ls from a plane (d + 1,), normal and offset."""
         size = np.abs(pairs.weights.data).sum(dtype=np.float64)
+        if size == 0 or self.steps == 0:  # contradictions cancel; scipy takes one step even where told none
+            return plane
 
         def risk(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             theta = theta.astype(Z.dtype)

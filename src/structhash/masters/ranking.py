@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.masters.columns import distances, dot
+from structhash.masters.columns import by_query, distances, dot
 from structhash.masters.solvers import PlaneProgram
 from structhash.pairs import PairGraph
 from structhash.pieces import Ranking, Rankings, Schedule, Solution
@@ -39,7 +38,7 @@ class RankingMaster:
     ) -> None:
         self.rankings, self.graph, self.ranking = rankings, graph, ranking
         self.regularizer, self.schedule = regularizer, schedule
-        self.C, self.tolerance, self.max_rounds = C, tolerance, max_rounds
+        self.C, self.tolerance, self.max_rounds, self.n_jobs = C, tolerance, max_rounds, n_jobs
         n_near, n_far = np.diff(rankings.near_ptr), np.diff(rankings.far_ptr)
         weights = np.ones(len(n_near)) if rankings.weights is None else rankings.weights
         self.query_weights = weights / weights.sum()
@@ -53,7 +52,6 @@ class RankingMaster:
         self.losses = np.zeros(0)
         self.slopes = np.zeros((0, 0))  # coefficient of each free weight (rows) in each plane
         self.idle = np.zeros(0, int)
-        self.blocks = np.unique(np.linspace(0, len(n_near), n_jobs + 1).astype(int))
 
     def start(self) -> NDArray[np.float64]:
         """Entry weights before the first bit: every query's ranking reversed, with dual C / n_queries."""
@@ -93,21 +91,8 @@ class RankingMaster:
 
     def most_violated(self, u: NDArray[np.float64]) -> tuple[NDArray[np.int32], float]:
         """Counts (E,) and mean loss of every query's most violated ranking (eq. infer)."""
-        r, n = self.rankings, len(self.rankings.near)
         apart = distances(self.columns, u)
-
-        def block(first: int, last: int) -> tuple[Any, Any, Any]:
-            near_ptr, far_ptr = r.near_ptr[first : last + 1], r.far_ptr[first : last + 1]
-            near = apart[near_ptr[0] : near_ptr[-1]]
-            far = apart[n + far_ptr[0] : n + far_ptr[-1]]
-            return self.ranking.most_violated(near, far, near_ptr - near_ptr[0], far_ptr - far_ptr[0])
-
-        if len(self.blocks) > 2:
-            with ThreadPoolExecutor(len(self.blocks) - 1) as pool:
-                parts = list(pool.map(block, self.blocks[:-1], self.blocks[1:]))
-        else:
-            parts = [block(0, len(r.queries))]
-        loss, above, below = (np.concatenate(part) for part in zip(*parts))
+        loss, above, below = by_query(self.ranking.most_violated, self.rankings, apart, self.n_jobs)
         return np.concatenate([above, below]), float(self.query_weights @ loss)
 
     def forget(self, duals: NDArray[np.float64]) -> None:

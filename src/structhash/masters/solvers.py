@@ -14,7 +14,7 @@ class PlaneProgram:
     """
 
     def __init__(self, costs: NDArray[np.float64], C: float, upper: float) -> None:
-        self.n = len(costs)
+        self.n, self.upper = len(costs), upper
         self.highs = highspy.Highs()
         self.highs.setOptionValue("output_flag", False)
         self.highs.setOptionValue("threads", 1)
@@ -42,4 +42,4 @@ class PlaneProgram:
         solution = self.highs.getSolution()
         x = np.array(solution.col_value)
         duals = np.maximum(np.array(solution.row_dual), 0.0)
-        return np.maximum(x[:-1], 0.0), float(x[-1]), duals
+        return np.clip(x[:-1], 0.0, self.upper) + 0.0, float(x[-1]), duals  # without -0.0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
-from structhash.masters.columns import distances, dot
+from structhash.masters.columns import by_query, distances, dot
 from structhash.pairs import PairGraph
 from structhash.pieces import Rankings, Schedule, Solution
 
@@ -38,10 +38,11 @@ class TripletMaster:
         C: float,
         tolerance: float = 1e-6,
         max_rounds: int = 50,
+        n_jobs: int = 1,
     ) -> None:
         self.rankings, self.graph, self.loss = rankings, graph, loss
         self.regularizer, self.schedule = regularizer, schedule
-        self.C, self.tolerance, self.max_rounds = C, tolerance, max_rounds
+        self.C, self.tolerance, self.max_rounds, self.n_jobs = C, tolerance, max_rounds, n_jobs
         n_near, n_far = np.diff(rankings.near_ptr), np.diff(rankings.far_ptr)
         weights = np.ones(len(n_near)) if rankings.weights is None else rankings.weights
         self.triplet_weights = weights / (weights @ (n_near * n_far))
@@ -64,8 +65,7 @@ class TripletMaster:
         costs = np.append(self.costs, self.regularizer.cost(bit))
         self.columns, self.costs = self.schedule.reduce(columns, costs)
         self.n_bits += 1
-        u = np.zeros(len(self.costs))
-        u[: len(self.u)] = self.u  # a new bit starts at weight 0, where a bit was taken in
+        u = np.append(self.u[: len(self.costs) - 1], 0.0)  # the new bit begins at weight 0
         self.u, risk, rounds = self.polish(*self.descend(u))
         weights = self.schedule.expand(self.u, self.n_bits)
         return Solution(weights, risk.entries, risk.objective, self.gap(self.u, risk), rounds)
@@ -73,8 +73,7 @@ class TripletMaster:
     def risk(self, u: NDArray[np.float64]) -> Risk:
         """Primal objective and KKT duals at free weights u (eq. cgh-general-l1, cgh-general-kkt)."""
         apart = distances(self.columns, u)
-        r, n = self.rankings, len(self.rankings.near)
-        value, pull, push = self.loss.sums(apart[:n], apart[n:], r.near_ptr, r.far_ptr)
+        value, pull, push = by_query(self.loss.sums, self.rankings, apart, self.n_jobs)
         entries = self.C * self.entry_weights * np.concatenate([pull, push])
         objective = self.costs @ u + self.C * (self.triplet_weights @ value)
         return Risk(float(objective), self.costs - dot(self.columns, entries), entries)
@@ -98,7 +97,7 @@ class TripletMaster:
             if self.gap(u, risk) <= self.tolerance:
                 break
             step, length = self.newton(u, risk.gradient), 1.0
-            while length > 1e-4:
+            while length > 1e-8:  # so short where a step ends the part of many triplets in the curvature
                 trial = np.clip(u + length * step, 0.0, self.regularizer.upper)
                 new = self.risk(trial)
                 rounds += 1

@@ -13,6 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from structhash._sort import stable_sort
+
 
 @dataclass(frozen=True)
 class SquaredHinge:
@@ -75,14 +77,16 @@ class SquaredHinge:
         far_columns: NDArray[Any],
         weights: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """sum_q weights_q sum_jk f''(rho_jk) dh_jk dh_jk', float64 (t, t), with dh = far column - near column.
+        """sum_q weights_q sum_jk f''(rho_jk) dh_jk dh_jk', float64 (t, t), to single precision.
 
-        `near_columns` (sum P, t) and `far_columns` (sum N, t) hold each entry's bits that differ.
+        dh is the far column minus the near one; `near_columns` (sum P, t) and `far_columns` (sum N, t) hold
+        each entry's bits that differ.
         """
         near_count, far_count, met = _active(near, far, near_ptr, far_ptr, far_columns, weights)
-        F, G = far_columns.astype(np.float64), near_columns.astype(np.float64)
+        F, G = far_columns.astype(np.float32), near_columns.astype(np.float32)
         cross = G.T @ met
-        return 2 * ((F.T * far_count) @ F + (G.T * near_count) @ G - cross - cross.T)
+        H = (F.T * far_count) @ F + (G.T * near_count) @ G - cross - cross.T
+        return 2 * H.astype(np.float64)
 
 
 @njit(cache=True, nogil=True)
@@ -91,40 +95,40 @@ def _squared_hinge_sums(near, far, near_ptr, far_ptr):
     pull = np.zeros(len(near))
     push = np.zeros(len(far))
     for q in range(len(value)):
-        a, b = near[near_ptr[q] : near_ptr[q + 1]], far[far_ptr[q] : far_ptr[q + 1]]
-        p, n = np.argsort(a), np.argsort(b)
+        p, a = stable_sort(near[near_ptr[q] : near_ptr[q + 1]])
+        n, b = stable_sort(far[far_ptr[q] : far_ptr[q + 1]])
         k, s1, s2 = 0, 0.0, 0.0
-        for j in p:  # growing distance: ever more far points lie within 1 of it
+        for j in range(len(a)):  # growing distance: ever more far points lie within 1 of it
             edge = 1.0 + a[j]
-            while k < len(b) and b[n[k]] < edge:
-                s1 += b[n[k]]
-                s2 += b[n[k]] ** 2
+            while k < len(b) and b[k] < edge:
+                s1 += b[k]
+                s2 += b[k] ** 2
                 k += 1
-            pull[near_ptr[q] + j] = 2 * (k * edge - s1)
+            pull[near_ptr[q] + p[j]] = 2 * (k * edge - s1)
             value[q] += k * edge * edge - 2 * edge * s1 + s2
         j, s1 = len(a), 0.0
         for i in range(len(b) - 1, -1, -1):  # shrinking distance: ever more near points
-            edge = b[n[i]] - 1.0
-            while j > 0 and a[p[j - 1]] > edge:
+            edge = b[i] - 1.0
+            while j > 0 and a[j - 1] > edge:
                 j -= 1
-                s1 += a[p[j]]
+                s1 += a[j]
             push[far_ptr[q] + n[i]] = 2 * (s1 - (len(a) - j) * edge)
     return value, pull, push
 
 
 @njit(cache=True, nogil=True)
 def _active(near, far, near_ptr, far_ptr, far_columns, weights):
-    near_count, far_count = np.zeros(len(near)), np.zeros(len(far))
-    met = np.zeros((len(near), far_columns.shape[1]))  # weighted sum of the active far columns of each near
-    total = np.zeros(far_columns.shape[1])
+    near_count, far_count = np.zeros(len(near), np.float32), np.zeros(len(far), np.float32)
+    met = np.zeros((len(near), far_columns.shape[1]), np.float32)  # sum of each near point's active far columns
+    total = np.zeros(far_columns.shape[1], np.float32)
     for q in range(len(weights)):
-        a, b = near[near_ptr[q] : near_ptr[q + 1]], far[far_ptr[q] : far_ptr[q + 1]]
-        p, n = np.argsort(a), np.argsort(b)
+        p, a = stable_sort(near[near_ptr[q] : near_ptr[q + 1]])
+        n, b = stable_sort(far[far_ptr[q] : far_ptr[q + 1]])
         total[:] = 0.0
         k = 0
         for r in range(len(p)):
             j = p[r]
-            while k < len(b) and b[n[k]] < 1.0 + a[j]:
+            while k < len(b) and b[k] < 1.0 + a[r]:
                 total += far_columns[far_ptr[q] + n[k]]
                 far_count[far_ptr[q] + n[k]] = weights[q] * (len(a) - r)
                 k += 1

@@ -1,4 +1,4 @@
-"""What every ranking shares: checked input, a stable sort of one query, and its counts."""
+"""What every ranking shares: checked input, and the counts of one query."""
 
 import numpy as np
 from numba import njit
@@ -28,24 +28,6 @@ def as_queries(near, far, near_ptr, far_ptr):
 
 
 @njit(cache=True, nogil=True)
-def stable_sort(values):
-    """Return (order, values[order]), ascending, equal values in the order they came."""
-    n = values.size
-    if n > 256:  # up to here counting the smaller values, which vectorises, is faster than a merge sort
-        order = np.argsort(values, kind="mergesort")
-        return order, values[order]
-    order, ranked, taken = np.empty(n, np.int64), np.empty(n), np.zeros(n, np.int64)
-    for j in range(n):
-        rank = 0
-        for m in range(n):
-            rank += values[m] < values[j]
-        order[rank + taken[rank]] = j
-        ranked[rank + taken[rank]] = values[j]
-        taken[rank] += 1
-    return order, ranked
-
-
-@njit(cache=True, nogil=True)
 def place_counts(ahead, near_order, far_order, above, below):
     """Write one query's counts; ahead[i] (ascending) irrelevant points precede the i-th relevant one."""
     before = 0
@@ -55,3 +37,10 @@ def place_counts(ahead, near_order, far_order, above, below):
         while before < ahead.size and ahead[before] <= k:
             before += 1
         below[far_order[k]] = ahead.size - before
+
+
+@njit(cache=True, nogil=True)
+def least_gain(near, far):
+    """Return what a sum must gain to count as a strict gain, in units of 2/(P N): 1e-12 * max(1, spread)."""
+    spread = max(near[-1], far[-1]) - min(near[0], far[0])  # both ascend
+    return 0.5e-12 * near.size * far.size * max(1.0, spread)

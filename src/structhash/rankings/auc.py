@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from structhash.rankings._queries import as_flags, as_queries, place_counts, stable_sort
+from structhash._sort import stable_sort
+from structhash.rankings._queries import as_flags, as_queries, place_counts
 
 
 @njit(cache=True, nogil=True)

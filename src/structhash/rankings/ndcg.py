@@ -6,8 +6,9 @@ from numbers import Integral
 import numpy as np
 from numba import njit
 
+from structhash._sort import stable_sort
 from structhash.rankings._chain import best_chain
-from structhash.rankings._queries import as_flags, as_queries, place_counts, stable_sort
+from structhash.rankings._queries import as_flags, as_queries, place_counts
 
 
 @njit(cache=True, nogil=True)

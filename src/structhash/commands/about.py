@@ -1,0 +1,101 @@
+"""What there is: the pieces of the package, and what a file holds."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash import files
+from structhash.commands.console import print_table, show, to_json
+from structhash.commands.inputs import read_array
+from structhash.encoder import load_model
+from structhash.io import read
+from structhash.pieces import KINDS, classes
+from structhash.search import load_index
+
+
+def pieces(kind: str | None, as_json: bool) -> None:
+    """Every piece by kind, with the first line of its docstring."""
+    kinds = list(KINDS) if kind is None else [kind]
+    found = {kind: {name: summary(piece) for name, piece in classes(kind).items()} for kind in kinds}
+    if as_json:
+        print(to_json(found))
+        return
+    rows = [(kind, name, text) for kind, members in found.items() for name, text in members.items()]
+    print_table(("kind", "name", "what it is"), rows)
+
+
+def summary(piece: type) -> str:
+    """First line of a docstring."""
+    return (inspect.getdoc(piece) or "").partition("\n")[0]
+
+
+def info(path: Path, as_json: bool) -> None:
+    """What a model, index, codes or data file is."""
+    tell = {".npy": npy_facts, ".npz": npz_facts, ".csv": data_facts}.get(path.suffix.lower(), own_facts)
+    show({"file": str(path), **tell(path)}, as_json)
+
+
+def own_facts(path: Path) -> dict[str, Any]:
+    """Facts of a model or an index."""
+    kind = files.header(path)["kind"]
+    if kind != "model":
+        index = load_index(path)
+        facts = {"kind": kind, "class": type(index).__name__, "bits": index.n_bits, "codes": len(index)}
+        return {**facts, "weighted": getattr(index, "weights", None) is not None}
+    model = load_model(path)
+    params = files.header(path)["params"]
+    facts = {
+        "kind": kind,
+        "class": type(model).__name__,
+        "bits": model.n_bits_,
+        "features": model.n_features_in_,
+    }
+    return {**facts, "weighted": model.search_weights_ is not None, "parameters": params}
+
+
+def npy_facts(path: Path) -> dict[str, Any]:
+    """Facts of a .npy file, from its first bytes."""
+    array = read_array(path)
+    facts = {"kind": "array", "dtype": str(array.dtype), "shape": list(array.shape)}
+    if array.ndim == 2 and array.dtype == np.uint8:
+        return {**facts, "kind": "codes", "rows": len(array), "bits": 8 * array.shape[1]}
+    return (
+        {**facts, "kind": "data", "rows": len(array), "features": array.shape[1]} if array.ndim == 2 else facts
+    )
+
+
+def npz_facts(path: Path) -> dict[str, Any]:
+    """Facts of a .npz file: a data set, or other arrays such as the answers of `search`."""
+    if not path.is_file():
+        raise FileNotFoundError(f"no such file: {path}")
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            if "X" not in found.files:
+                return {"kind": "arrays"} | {name: layout(found[name]) for name in found.files}
+    except Exception:  # numpy and zipfile raise a dozen kinds
+        raise ValueError(f"cannot read {path}: it is damaged or holds Python objects") from None
+    return data_facts(path)
+
+
+def layout(array: NDArray[Any]) -> str:
+    """Dtype and shape."""
+    return f"{array.dtype} {list(array.shape)}"
+
+
+def data_facts(path: Path) -> dict[str, Any]:
+    """Facts of a data set."""
+    data = read(path)
+    facts: dict[str, Any] = {"kind": "data", "rows": len(data.X), "features": data.X.shape[1]}
+    facts["dtype"] = str(data.X.dtype)
+    if data.y is not None:
+        facts |= {"labels": str(data.y.dtype), "classes": len(np.unique(data.y))}
+    if data.Q is not None:
+        facts["queries"] = len(data.Q)
+    if data.qrels is not None:
+        facts["judgements"] = len(data.qrels)
+    return facts

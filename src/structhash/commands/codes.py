@@ -1,0 +1,170 @@
+"""From vectors to answers: fit, encode, index, search."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+
+from structhash.commands.console import bar, check_output, print_table, show, to_json
+from structhash.commands.inputs import labels, methods, read_array
+from structhash.encoder import load_model
+from structhash.files import atomic
+from structhash.io import read, read_codes, write_npy
+from structhash.methods import Method, prepare
+from structhash.search import Exact, load_index
+
+SHOWN = 3  # queries in the table on a terminal
+
+
+def fit(data: Path, out: Path, spec: str, bits: int, seed: int, as_json: bool) -> None:
+    """Learn a model from a data file and save it."""
+    check_output(out, data)
+    method = trainable(spec)
+    dataset = read(data)
+    y = dataset.y
+    if get_tags(method.encoders[0]).target_tags.required or len(method.encoders) > 1:
+        y = labels(dataset, data, f"{spec!r} learns from them")
+    began, chosen = time.perf_counter(), ""
+    if len(method.encoders) > 1:
+        encoder, chosen = method.fit(dataset.X, y, bits, seed)
+    else:
+        encoder = prepare(method.encoders[0], bits, seed)
+        learn(encoder, dataset.X, y)
+    seconds = time.perf_counter() - began
+    encoder.save(out)
+    facts = {
+        "method": chosen or spec,
+        "rows": len(dataset.X),
+        "features": dataset.X.shape[1],
+        "bits": encoder.n_bits_,
+        "seconds": seconds,
+        "objective": encoder.history_[-1]["objective"] if encoder.history_ else None,
+        "file": str(out),
+    }
+    show({name: value for name, value in facts.items() if as_json or value is not None}, as_json)
+
+
+def trainable(spec: str) -> Method:
+    """The one method that a spec names, to be fitted on the rows at hand."""
+    found = methods(spec)
+    if len(found) > 1 or found[0].is_float or found[0].on_database:
+        raise ValueError(f"--method {spec!r}: name one method that learns from DATA, such as structhash:C=30")
+    return found[0]
+
+
+def learn(encoder: Any, X: NDArray[Any], y: Any) -> None:
+    """Fit an encoder, with a progress bar where it learns bit by bit."""
+    if not hasattr(encoder, "steps"):
+        encoder.fit(X, y)
+        return
+    with bar("fit", encoder.n_bits, "bits") as advance:
+        for _ in encoder.steps(X, y):
+            advance()
+
+
+def encode(model: Path, data: Path, out: Path, bits: int | None, queries: bool, as_json: bool) -> None:
+    """Write the packed codes of the rows, or of the queries, of a data file."""
+    check_output(out, model, data, suffix=".npy")
+    encoder = load_model(model)
+    dataset = read(data)
+    if queries and dataset.Q is None:
+        raise ValueError(f"{data} holds no queries Q; leave --queries out to encode X")
+    codes = encoder.encode(dataset.Q if queries else dataset.X, bits)
+    write_npy(out, codes)
+    show(
+        {"rows": len(codes), "bits": bits or encoder.n_bits_, "bytes": codes.nbytes, "file": str(out)}, as_json
+    )
+
+
+def index(
+    codes: Path, out: Path, bits: int | None, backend: str, ids: Path | None, model: Path | None, as_json: bool
+) -> None:
+    """Put codes into an index and save it."""
+    check_output(out, codes, ids, model)
+    if backend not in ("exact", "flat"):
+        raise ValueError(f"--backend {backend!r}: give exact or flat")
+    table = read_codes(codes)
+    n_bits, weights = bits or 8 * table.shape[1], None
+    if model is not None:
+        encoder = load_model(model)
+        n_bits = bits or encoder.n_bits_
+        weights = None if encoder.search_weights_ is None else encoder.weights_at(n_bits)
+    if backend == "exact":
+        made: Any = Exact(n_bits, weights)
+    elif weights is None:
+        from structhash.search import Flat
+
+        made = Flat(n_bits)
+    else:
+        raise ValueError(
+            f"{model} weighs its bits, which flat cannot; use --backend exact, or give --bits and no --model"
+        )
+    made.add(table, None if ids is None else np.asarray(read_array(ids)))
+    made.save(out)
+    facts = {"codes": len(made), "bits": n_bits, "backend": backend, "weighted": weights is not None}
+    show({**facts, "file": str(out)}, as_json)
+
+
+def search(
+    path: Path,
+    queries: Path,
+    k: int | None,
+    radius: float | None,
+    model: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Find the neighbours of queries, print them, and write them where a file is named."""
+    check_output(out, path, queries, model, suffix=".npz")
+    if k is not None and radius is not None:
+        raise ValueError("-k and --radius ask for different things; give one of them")
+    found = load_index(path)
+    codes = query_codes(queries, model, found.n_bits)
+    if radius is None:
+        distances, ids = found.search(codes, k or 10)
+        arrays = {"distances": distances, "ids": ids}
+        hits = [(d[i >= 0], i[i >= 0]) for d, i in zip(distances, ids, strict=True)]
+    else:
+        lims, distances, ids = found.radius(codes, radius)
+        arrays = {"lims": lims, "distances": distances, "ids": ids}
+        hits = list(zip(np.split(distances, lims[1:-1]), np.split(ids, lims[1:-1]), strict=True))[: len(codes)]
+    if out is not None:
+        with atomic(out) as temporary, open(temporary, "wb") as file:
+            np.savez(file, **arrays)
+    if as_json:
+        results = [{"query": q, "ids": i, "distances": d} for q, (d, i) in enumerate(hits)]
+        asked = {"k": k or 10} if radius is None else {"radius": radius}
+        print(to_json({"queries": len(codes), "bits": found.n_bits, **asked, "results": results}))
+    else:
+        print_hits(hits, every=out is None and not sys.stdout.isatty())
+        if out is not None:
+            print(f"wrote {len(codes)} queries to {out}")
+
+
+def query_codes(path: Path, model: Path | None, n_bits: int) -> NDArray[np.uint8]:
+    """Codes as they are in a file, or of its vectors (Q where it has them, else X)."""
+    if model is None:
+        if path.suffix.lower() != ".npy":
+            raise ValueError(f"{path} is no .npy file of codes; for vectors give --model too")
+        return read_codes(path)
+    encoder, dataset = load_model(model), read(path)
+    return encoder.encode(dataset.X if dataset.Q is None else dataset.Q, n_bits)
+
+
+def print_hits(hits: list[tuple[NDArray[Any], NDArray[Any]]], every: bool) -> None:
+    """The table of neighbours, of the first queries or of all."""
+    shown = len(hits) if every else SHOWN
+    rows = [
+        (q, rank, i, d)
+        for q, (distances, ids) in enumerate(hits[:shown])
+        for rank, (d, i) in enumerate(zip(distances.tolist(), ids.tolist(), strict=True), 1)
+    ]
+    print_table(("query", "rank", "id", "distance"), rows)
+    if len(hits) > shown:
+        print(f"... and {len(hits) - shown} more queries")

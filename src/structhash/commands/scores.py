@@ -1,0 +1,150 @@
+"""How good codes are: evaluate one model, compare methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash import __version__, report
+from structhash import evaluate as library
+from structhash.commands.console import bar, check_output, print_table, to_json, write_json
+from structhash.commands.inputs import labels, measures, methods, numbers, retrieval
+from structhash.encoder import load_model
+from structhash.evaluate import Result, Scores, code_blocks
+from structhash.evaluate import retrieval as score
+from structhash.io import read
+from structhash.methods import Method
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+
+
+def evaluate(
+    model: Path,
+    data: Path,
+    n_queries: int,
+    seed: int,
+    measure: list[str] | None,
+    ties: str,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    """Score the codes of a model on rows it has not seen."""
+    check_output(out, model, data)
+    names = measures(measure)
+    encoder = load_model(model)
+    task = retrieval(data, n_queries, seed)
+    queries, codes = encoder.encode(task.queries), encoder.encode(task.database)
+    scored = both_distances(encoder, queries, codes, task.relevance, names, ties)
+    found = {distance: scores.mean for distance, scores in scored}
+    lines = [{"distance": distance, "mean": mean} for distance, mean in found.items()]
+    about = {
+        "model": model.name,
+        "data": data.name,
+        "relevance": task.by,
+        "n_queries": len(queries),
+        "n_database": len(codes),
+        "n_bits": encoder.n_bits_,
+        "seed": seed,
+        "ties": ties,
+    }
+    give({**about, **stamp(), "lines": lines}, out, as_json)
+    if not as_json:
+        print(f"{len(queries)} queries against {len(codes)} rows by {task.by}, {encoder.n_bits_} bits\n")
+        print_table(("distance", *names), [(distance, *mean.values()) for distance, mean in found.items()])
+
+
+def compare(
+    data: Path,
+    specs: str,
+    bits: str,
+    protocol: str,
+    seeds: str,
+    n_queries: int,
+    n_train: int | None,
+    measure: list[str] | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Fit and score several methods under one protocol."""
+    check_output(out, data)
+    parsed, names = methods(specs), measures(measure)
+    lengths, draws = numbers("--bits", bits, 1), numbers("--seeds", seeds, 0)
+    dataset = read(data)
+    y = labels(dataset, data, "a comparison judges by them")
+    results = run(
+        parsed,
+        dataset.X,
+        y,
+        bits=lengths,
+        seeds=draws,
+        protocol=protocol,
+        measures=names,
+        n_queries=n_queries,
+        n_train=n_train,
+    )
+    lines = report.summarise(results)
+    about = {
+        "data": data.name,
+        "rows": len(dataset.X),
+        "features": dataset.X.shape[1],
+        "protocol": protocol,
+        "options": {
+            "methods": [method.name for method in parsed],
+            "bits": lengths,
+            "seeds": draws,
+            "queries": n_queries,
+            "train": n_train,
+            "measures": names,
+        },
+    }
+    give(report.as_json(lines, **about, **stamp()), out, as_json)
+    if not as_json:
+        print(report.table(lines), end="")
+
+
+def both_distances(
+    encoder: Any,
+    queries: NDArray[np.uint8],
+    codes: NDArray[np.uint8],
+    relevance: Callable[[slice], NDArray[Any]],
+    names: Iterable[str],
+    ties: str = "expected",
+) -> Iterator[tuple[str, Scores]]:
+    """Scores by plain and, for a model that weighs its bits, by weighted Hamming distance."""
+    for distance, weights in (("plain", None), ("weighted", encoder.search_weights_)):
+        if distance == "plain" or weights is not None:
+            yield distance, score(code_blocks(queries, codes, relevance, weights), names, ties)
+
+
+def run(
+    methods: Sequence[Method], X: NDArray[Any], y: NDArray[Any], bits: list[int], seeds: list[int], **more: Any
+) -> list[Result]:
+    """All results of `evaluate.compare`, with a progress bar."""
+    fits = len(seeds) * sum(1 if method.is_float else len(bits) for method in methods)
+    results = []
+    with bar("compare", fits, "fits") as advance:
+        for result in library.compare(methods, X, y, bits=bits, seeds=seeds, **more):
+            results.append(result)
+            if result.distance != "weighted":  # that is the second line of one fit
+                advance()
+    return results
+
+
+def give(document: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    """A document into its file, and on stdout for machines."""
+    if out is not None:
+        write_json(out, document)
+    if as_json:
+        print(to_json(document))
+
+
+def stamp() -> dict[str, Any]:
+    """When, and with what."""
+    versions = {"structhash": __version__, **{name: version(name) for name in PACKAGES}}
+    return {"date": datetime.now(UTC).isoformat(timespec="seconds"), "versions": versions}

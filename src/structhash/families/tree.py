@@ -1,0 +1,137 @@
+"""Decision stumps, h(x) = [x_j > t], and small decision trees of them, on the rows as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from structhash.pieces import Pairs, Params, Start
+from structhash.stumps import best_cut
+
+DEEPEST = 10
+
+
+@dataclass(frozen=True)
+class Stump:
+    """One feature against one threshold: the family in which column generation is exact.
+
+    The stump with the highest h'Lh (eq. cgh-wl) of all features and thresholds is found, so `history_` shows a
+    violation <= 0 only where no stump at all would help. It does not depend on the scale of any feature.
+    """
+
+    def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
+        """Lowest and highest value of each feature of the training rows X (n, d).
+
+        Raises
+        ------
+        ValueError
+            If all rows are the same.
+        """
+        low, high = X.min(axis=0), X.max(axis=0)
+        if np.array_equal(low, high):
+            raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
+        return {"low": low, "high": high}
+
+    def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
+        """The rows themselves."""
+        return X
+
+    def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
+        """x_j - t (n, m) for m stumps: ``feature`` (m,) and ``threshold`` (m,)."""
+        return Z[:, params["feature"]] - params["threshold"]
+
+    def learn(
+        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, start: Start | None = None
+    ) -> Params:
+        """The best stump: ``feature`` (1,) int32 and ``threshold`` (1,); the start is not used."""
+        cut = best_cut(Z, pairs.weights)
+        return {"feature": np.array([cut.feature], np.int32), "threshold": np.array([cut.threshold], Z.dtype)}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A decision tree with a bit at each leaf, grown greedily from the best stump.
+
+    Level by level each leaf is tried for the cut after which one side taking the other bit raises h'Lh most,
+    all other bits standing still; without a gain it stays a leaf and is tried again at the next level. So the
+    score of a tree is never below that of the best stump, and is that of the stump at depth 1.
+
+    Parameters
+    ----------
+    depth : int
+        Cuts between root and leaf, 1 to 10.
+
+    References
+    ----------
+    Lin, Shen, Shi, van den Hengel, Suter, Fast supervised hashing with decision trees for high-dimensional
+    data, CVPR 2014, https://arxiv.org/abs/1404.1561 (its trees are fitted to bits inferred beforehand).
+    """
+
+    depth: int = 3
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.depth, Integral) or not 1 <= self.depth <= DEEPEST:
+            raise ValueError(f"depth={self.depth!r}: give an integer from 1 to {DEEPEST}")
+
+    def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
+        """As `Stump.prepare`."""
+        return Stump().prepare(X, rng)
+
+    def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
+        """The rows themselves."""
+        return X
+
+    def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
+        """1 or -1 (n, m) for the bits of m trees, as `learn` gives them."""
+        return leaves(Z, params["feature"], params["threshold"], params["leaf"]).astype(Z.dtype)
+
+    def learn(
+        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, start: Start | None = None
+    ) -> Params:
+        """One tree; the start is not used.
+
+        Returns
+        -------
+        dict
+            ``feature`` (1, 2^depth - 1) int32 and ``threshold`` of the same shape: rows above the threshold of
+            node k go to node 2k + 2, others to 2k + 1; ``leaf`` (1, 2^depth) int8, 1 or -1.
+        """
+        W, n_cuts = pairs.weights, 2**self.depth - 1
+        least = 1e-9 * np.abs(W.data).sum(dtype=np.float64)  # gains below are rounding errors
+        feature, threshold = np.zeros(n_cuts, np.int32), np.full(n_cuts, np.inf, Z.dtype)
+        leaf = np.full(n_cuts + 1, -1, np.int8)
+        node, side = np.zeros(len(Z), np.int64), np.full(len(Z), -1.0)  # of each row; side 1 where its bit is 1
+        for k in range(n_cuts):
+            rows = np.flatnonzero(node == k)
+            if len(rows) == 0:
+                continue
+            others = side.copy()
+            others[rows] = 0
+            cut = best_cut(Z[rows], W[rows][:, rows], side[rows] * (W[rows] @ others))
+            above = np.zeros(len(rows), bool)
+            if k == 0 or cut.gain > least:
+                feature[k], threshold[k] = cut.feature, cut.threshold
+                above = Z[rows, cut.feature] > threshold[k]
+                side[rows[above == cut.above]] *= -1
+            node[rows] = 2 * k + 1 + above
+        leaf[node - n_cuts] = side
+        return {"feature": feature[None], "threshold": threshold[None], "leaf": leaf[None]}
+
+
+@njit(cache=True, nogil=True)
+def leaves(Z, feature, threshold, leaf):
+    """Leaf value, int8 (n, m), that each row of Z (n, d) meets in each of m trees."""
+    n_cuts = feature.shape[1]
+    out = np.empty((len(Z), len(feature)), np.int8)
+    for i in range(len(Z)):
+        for tree in range(len(feature)):
+            k = 0
+            while k < n_cuts:
+                k = 2 * k + 1 + (Z[i, feature[tree, k]] > threshold[tree, k])
+            out[i, tree] = leaf[tree, k - n_cuts]
+    return out

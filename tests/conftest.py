@@ -1,0 +1,89 @@
+"""Data and small problems that several test modules use."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from threadpoolctl import threadpool_limits
+
+from structhash.pairs import pair_graph
+from structhash.pieces import Rankings
+from structhash.supervision import Labels
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_blas_thread():
+    """Small products on two threads are slow where the other core is busy."""
+    with threadpool_limits(1, "blas"):
+        yield
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """Folder of the real data sets; tests that ask for it are skipped where it is not there."""
+    folder = Path(os.environ.get("STRUCTHASH_DATA") or ROOT.parent / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"no real data at {folder}; set STRUCTHASH_DATA")
+    return folder
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def digits():
+    """300 handwritten digits in random order: X float64 (300, 64), y (300,)."""
+    X, y = load_digits(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(len(X))[:300]
+    return X[rows], y[rows]
+
+
+def draw_rankings(rng, n_points=12, n_queries=6, sizes=(4, 5), weighted=False):
+    """Queries with 1 to 3 near and 1 to 4 far points (below `sizes`); rows may be queries more than once."""
+    queries = rng.integers(n_points, size=n_queries)
+    near, far = [], []
+    for i in queries:
+        others = rng.permutation(np.delete(np.arange(n_points), i))
+        n_near, n_far = rng.integers(1, sizes[0]), rng.integers(1, sizes[1])
+        near.append(others[:n_near])
+        far.append(others[n_near : n_near + n_far])
+    near_ptr, far_ptr = (np.cumsum([0, *map(len, side)]) for side in (near, far))
+    weights = rng.random(n_queries) + 0.1 if weighted else None
+    return Rankings(queries, np.concatenate(near), near_ptr, np.concatenate(far), far_ptr, weights)
+
+
+@pytest.fixture(scope="session")
+def make_rankings():
+    return draw_rankings
+
+
+def every_triplet(rankings):
+    """(number of the query, i, j, k) of all triplets in plain loops, int (T, 4)."""
+    rows = []
+    for q, i in enumerate(rankings.queries):
+        for j in rankings.near[rankings.near_ptr[q] : rankings.near_ptr[q + 1]]:
+            for k in rankings.far[rankings.far_ptr[q] : rankings.far_ptr[q + 1]]:
+                rows.append((q, i, j, k))
+    return np.array(rows)
+
+
+@pytest.fixture(scope="session")
+def triplets_of():
+    return every_triplet
+
+
+@pytest.fixture(scope="session")
+def digits_problem(digits):
+    """Rankings of 100 digits with 8 near and 12 far points each, their graph, 12 noisy bits of a class each."""
+    X, y = digits[0][:100], digits[1][:100]
+    rng = np.random.default_rng(0)
+    rankings = Labels(y, 8, 12).rankings(X, rng)
+    bits = (y == np.array([*range(10), 3, 7])[:, None]) ^ (rng.random((12, len(y))) < 0.03)
+    bits = bits.astype(np.uint8)
+    return rankings, pair_graph(rankings, len(X)), bits

@@ -1,0 +1,281 @@
+"""Pieces are found by folder, made from words, spelled back; every kind alike."""
+
+import importlib
+import sys
+from dataclasses import dataclass, fields, is_dataclass
+
+import numpy as np
+import pytest
+
+import structhash.rankings
+from structhash import StructHash
+from structhash.objectives.regularizers import L1
+from structhash.pieces import KINDS, build, classes, literal, load, names, settings, snake, spell
+from structhash.rankings.auc import AUC
+from structhash.rankings.ndcg import NDCG
+from structhash.starts import Spectral
+
+EVERY = [(kind, name) for kind in KINDS for name in names(kind)]
+PLAIN = [(kind, name) for kind, name in EVERY if is_dataclass(classes(kind)[name])]
+NUMERIC = [
+    (kind, name, field.name, 2 * field.default)
+    for kind, name in PLAIN
+    for field in fields(classes(kind)[name])
+    if type(field.default) in (int, float)
+]
+METHODS = {"structhash": StructHash}
+
+TOY = '''
+"""A ranking that is only in a test."""
+
+from dataclasses import dataclass
+
+from structhash.rankings.auc import AUC
+
+
+@dataclass(frozen=True)
+class ToyRanking:
+    """AUC with its loss doubled."""
+
+    factor: float = 2.0
+
+    def score(self, relevant):
+        return 1 - self.factor * (1 - AUC().score(relevant))
+
+    def most_violated(self, near, far, near_ptr, far_ptr):
+        loss, above, below = AUC().most_violated(near, far, near_ptr, far_ptr)
+        return self.factor * loss, above, below
+
+
+class _Hidden:
+    pass
+'''
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """A new file, seen as if it lay in the folder of rankings."""
+    (tmp_path / "toy.py").write_text(TOY)
+    (tmp_path / "_private.py").write_text("class Private: pass\n")
+    structhash.rankings.__path__.append(str(tmp_path))
+    importlib.invalidate_caches()
+    yield
+    structhash.rankings.__path__.remove(str(tmp_path))
+    sys.modules.pop("structhash.rankings.toy", None)
+    vars(structhash.rankings).pop("toy", None)
+    importlib.invalidate_caches()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("SquaredHinge", "squared_hinge"),
+        ("LInf", "linf"),
+        ("L1", "l1"),
+        ("NDCG", "ndcg"),
+        ("AUC", "auc"),
+        ("ITQ", "itq"),
+        ("OneHot", "one_hot"),
+        ("TotallyCorrective", "totally_corrective"),
+    ],
+)
+def test_class_names_become_the_names_of_the_design(name, expected):
+    assert snake(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("rankings", {"auc", "ndcg", "sndcg"}),
+        ("losses", {"squared_hinge"}),
+        ("regularizers", {"l1"}),
+        ("families", {"linear"}),
+        ("starts", {"spectral", "random_planes"}),
+        ("schedules", {"totally_corrective", "stagewise"}),
+        ("baselines", {"itq", "lsh"}),
+    ],
+)
+def test_names_hold_the_pieces_of_the_design_sorted(kind, expected):
+    found = names(kind)
+    assert expected <= set(found)
+    assert found == sorted(found)
+
+
+@pytest.mark.parametrize(("kind", "name"), EVERY)
+def test_every_piece_loads_by_its_name(kind, name):
+    assert type(load(kind, name)) is classes(kind)[name]
+    assert type(load(kind, f" {name} ")) is classes(kind)[name]
+
+
+@pytest.mark.parametrize(("kind", "name"), PLAIN)
+def test_every_piece_with_defaults_is_spelled_as_its_name(kind, name):
+    assert spell(load(kind, name)) == name
+
+
+@pytest.mark.parametrize(("kind", "name", "key", "value"), NUMERIC)
+def test_every_changed_setting_survives_spelling(kind, name, key, value):
+    piece = load(kind, f"{name}:{key}={value}")
+    assert getattr(piece, key) == value
+    assert spell(piece) == f"{name}:{key}={value}"
+    assert load(kind, spell(piece)) == piece
+
+
+@pytest.mark.parametrize(("kind", "name"), PLAIN)
+def test_every_piece_is_frozen_hashable_and_equal_by_settings(kind, name):
+    piece = load(kind, name)
+    assert (piece, hash(piece)) == (load(kind, name), hash(load(kind, name)))
+    with pytest.raises(AttributeError):
+        piece.anything = 1
+
+
+def test_several_settings_and_words_survive_spelling():
+    piece = load("rankings", "ndcg:k=10,normalizer=paper")
+    assert piece == NDCG(k=10, normalizer="paper")
+    assert spell(piece) == "ndcg:k=10,normalizer=paper"
+    assert load("starts", spell(Spectral(ridge=0.1 + 0.2))) == Spectral(ridge=0.1 + 0.2)
+
+
+def test_a_piece_comes_back_as_it_is():
+    piece = AUC()
+    assert load("rankings", piece) is piece
+    assert spell("auc") == "auc"
+    assert spell(3) == 3
+
+
+@pytest.mark.parametrize("spec", [20, 1.5, None, True, AUC, ["auc"], np.int64(3)])
+def test_what_cannot_be_a_piece_is_refused_and_names_are_listed(spec):
+    with pytest.raises(ValueError, match=r"is no piece of rankings: give a name \(auc, .*ndcg"):
+        load("rankings", spec)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3),
+        ("0.5", 0.5),
+        ("1e-3", 1e-3),
+        ("-2", -2),
+        ("None", None),
+        ("True", True),
+        ("ideal", "ideal"),
+        ("", ""),
+    ],
+)
+def test_values_are_python_literals_or_text(text, value):
+    found = literal(text)
+    assert (found, type(found)) == (value, type(value))
+
+
+def test_an_unknown_kind_lists_the_kinds():
+    with pytest.raises(
+        ValueError, match=r"no kind of piece is called 'toys'; there are baselines, families, losses"
+    ):
+        names("toys")
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_an_unknown_name_lists_the_names(kind):
+    with pytest.raises(ValueError, match="is called 'nosuch'; there are ") as caught:
+        load(kind, "nosuch:k=3")
+    assert all(name in str(caught.value) for name in names(kind))
+
+
+@pytest.mark.parametrize("rest", ["q=3", "k", "k=3,q=4", "k=3,,", "=3", "k=3 normalizer=paper,x"])
+def test_an_unknown_setting_lists_the_settings(rest):
+    with pytest.raises(ValueError, match="it has k, normalizer"):
+        load("rankings", f"ndcg:{rest}")
+
+
+def test_a_piece_without_settings_says_so():
+    with pytest.raises(ValueError, match="it has none"):
+        load("regularizers", "l1:k=3")
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "message"),
+    [
+        ("rankings", "ndcg:k=0", "k is 0"),
+        ("rankings", "ndcg:k=1.5", "k is 1.5"),
+        ("rankings", "ndcg:normalizer=mine", "normalizer is 'mine'"),
+        ("starts", "spectral:ridge=-1", "ridge"),
+        ("starts", "spectral:ridge=much", "ridge"),
+        ("starts", "random_planes:count=0", "count"),
+        ("families", "linear:steps=-1", "steps"),
+        ("families", "linear:steps=few", "steps"),
+        ("families", "linear:sharpness=0", "sharpness"),
+    ],
+)
+def test_a_refused_value_is_a_value_error_that_names_it(kind, spec, message):
+    with pytest.raises(ValueError, match=message):
+        load(kind, spec)
+
+
+def test_a_setting_given_twice_is_refused():
+    with pytest.raises(ValueError, match="k is given twice"):
+        load("rankings", "ndcg:k=3,k=5")
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        (
+            "structhash:ranking=ndcg:k=10,normalizer=paper,C=30",
+            {"ranking": "ndcg:k=10,normalizer=paper", "C": 30},
+        ),
+        ("structhash:C=3,ranking=ndcg:k=10", {"ranking": "ndcg:k=10", "C": 3}),
+        ("structhash:start=spectral:ridge=2,n_near=7", {"start": "spectral:ridge=2", "n_near": 7}),
+        (
+            "structhash:family=linear:steps=5,sharpness=1,ranking=ndcg:k=3,normalizer=paper",
+            {"family": "linear:steps=5,sharpness=1", "ranking": "ndcg:k=3,normalizer=paper"},
+        ),
+        ("structhash: C = 3 , ranking = auc ", {"C": 3, "ranking": "auc"}),
+    ],
+)
+def test_settings_of_a_nested_piece_stay_with_it(spec, expected):
+    assert settings(StructHash, spec, spec.partition(":")[2]) == expected
+    found = build(METHODS, "methods", spec).get_params()
+    assert found == {**StructHash().get_params(), **expected}
+
+
+def test_a_new_file_in_the_folder_is_a_new_ranking(toy):
+    assert "toy_ranking" in names("rankings")
+    assert "_hidden" not in names("rankings")
+    assert "private" not in names("rankings")
+    piece = load("rankings", "toy_ranking:factor=1.5")
+    assert spell(piece) == "toy_ranking:factor=1.5"
+    with pytest.raises(ValueError, match=r"there are auc, .*toy_ranking"):
+        load("rankings", "nosuch")
+
+
+def test_a_new_ranking_trains_and_is_saved_without_another_edit(toy, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 10)
+    X = rng.standard_normal((3, 4))[y] + 0.3 * rng.standard_normal((30, 4))
+    fit = StructHash(n_bits=2, ranking="toy_ranking:factor=1", random_state=0).fit(X, y)
+    same = StructHash(n_bits=2, ranking="auc", random_state=0).fit(X, y)
+    np.testing.assert_array_equal(fit.transform(X), same.transform(X))
+    np.testing.assert_array_equal(fit.weights_, same.weights_)
+    fit.save(tmp_path / "model")
+    assert structhash.load_model(tmp_path / "model").ranking == "toy_ranking:factor=1"
+
+
+def test_the_toy_is_gone_again():
+    assert "toy_ranking" not in names("rankings")
+
+
+def test_imported_and_private_classes_are_no_pieces():
+    assert classes("regularizers")["l1"] is L1
+    for kind in KINDS:
+        for name, piece in classes(kind).items():
+            assert piece.__module__.startswith(KINDS[kind]), name
+            assert not piece.__name__.startswith("_")
+
+
+def test_a_class_without_dataclass_fields_is_spelled_as_itself():
+    @dataclass(frozen=True)
+    class Nested:
+        depth: int = 3
+
+    thing = object()
+    assert spell(thing) is thing
+    assert spell(Nested(depth=4)) == "nested:depth=4"
