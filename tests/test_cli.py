@@ -11,8 +11,9 @@ from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
 import structhash
-from structhash import CGHash, StructHash, load_model
+from structhash import CGHash, Neighbours, Qrels, StructHash, load_model
 from structhash.cli import USUAL, app
+from structhash.crossvalidate import compare_judged
 from structhash.evaluate import MEASURES, code_blocks, judged, retrieval, same_label, seen_classes
 from structhash.methods import table
 from structhash.pieces import KINDS, names
@@ -183,6 +184,28 @@ def test_fit_from_csv_and_without_labels(here, tmp_path):
     assert type(load_model(tmp_path / "m")).__name__ == "LSH"
 
 
+@pytest.mark.parametrize("method", ["structhash", "cghash"])
+def test_fit_from_judgements(here, tmp_path, method):
+    cls = {"structhash": StructHash, "cghash": CGHash}[method]
+    facts = machine("fit", "judged.npz", "-o", tmp_path / "m", "--bits", 4, "--method", method)
+    assert (facts["rows"], facts["bits"]) == (60, 4)
+    qrels = Qrels(np.load("judged.npz")["qrels"], X[:2])
+    expected = cls(4, random_state=0).fit(X[200:260], qrels)
+    np.testing.assert_array_equal(load_model(tmp_path / "m").encode(X[:50]), expected.encode(X[:50]))
+    both = {"X": X[200:260], "Q": X[:2], "qrels": np.load("judged.npz")["qrels"], "y": Y[200:260]}
+    np.savez(tmp_path / "both.npz", **both)  # labels come first
+    done("fit", tmp_path / "both.npz", "-o", tmp_path / "m", "--bits", 4, "--method", method)
+    expected = cls(4, random_state=0).fit(X[200:260], Y[200:260])
+    np.testing.assert_array_equal(load_model(tmp_path / "m").encode(X[:50]), expected.encode(X[:50]))
+
+
+@pytest.mark.parametrize("data", ["x.npy", "test.npz"])
+def test_fit_from_neighbours(here, tmp_path, data):
+    machine("fit", data, "-o", tmp_path / "m", "--bits", 4, "--neighbours")
+    expected = StructHash(4, random_state=0).fit(X[200:500], Neighbours())
+    np.testing.assert_array_equal(load_model(tmp_path / "m").encode(X[:50]), expected.encode(X[:50]))
+
+
 def test_fit_chooses(here, tmp_path):
     words = ("--bits", 4, "--method", "structhash:ranking=auc,C=3|30")
     facts = machine("fit", "train.npz", "-o", tmp_path / "m", *words)
@@ -241,6 +264,18 @@ def test_compare_all_unseen(here):
     found = machine("compare", "test.npz", *words)
     assert {line["method"] for line in found["lines"]} == {*table(), "float"}
     assert found["options"]["train"] == 60
+
+
+def test_compare_judged(here, tmp_path):
+    qrels = np.array([[q, j, int(Y[j + 200] == Y[q])] for q in range(10) for j in range(60)])
+    np.savez(tmp_path / "d.npz", X=X[200:260], Q=X[:10], qrels=qrels)
+    words = ("--methods", "structhash:n_near=5,lsh,float", "--bits", 4, "--seeds", 0, "--measures", "map")
+    found = machine("compare", tmp_path / "d.npz", *words, "--protocol", "judged")
+    methods = ["structhash:n_near=5", "lsh", "float"]
+    expected = compare_judged(methods, X[200:260], X[:10], qrels, [4], [0], ["map"])
+    for line, result in zip(found["lines"], expected, strict=True):
+        assert (line["method"], line["mean"]) == (result.method, pytest.approx(result.scores.mean))
+    assert found["protocol"] == "judged"
 
 
 def test_demo(tmp_path):
@@ -310,6 +345,13 @@ BAD = {
     "two labels a row": ("fit", "two_labels.npz", *NEW),
     "label NaN": ("fit", "nan_label.npz", *NEW),
     "no labels": ("fit", "x.npy", *NEW),
+    "no labels, one_hot": ("fit", "judged.npz", *NEW, "--method", "one_hot"),
+    "judgements to choose by": ("fit", "judged.npz", *NEW, "--method", "structhash:C=3|30"),
+    "judgements of two columns": ("fit", "qrels_wide.npz", *NEW),
+    "judgements beyond the rows": ("fit", "qrels_far.npz", *NEW),
+    "none judged relevant": ("fit", "qrels_none.npz", *NEW),
+    "neighbours, itq": ("fit", "x.npy", *NEW, "--neighbours", "--method", "itq"),
+    "neighbours to choose by": ("fit", "x.npy", *NEW, "--neighbours", "--method", "structhash:C=3|30"),
     "no labels to choose by": ("fit", "x.npy", *NEW, "--method", "itq:n_iter=5|9"),
     "unknown extension": ("fit", "data.txt", *NEW),
     "garbage npz": ("fit", "garbage.npz", *NEW),
@@ -372,6 +414,9 @@ BAD = {
     "bits 0 of compare": ("compare", "test.npz", "--bits", "16,0", *NEW),
     "seeds no numbers": ("compare", "test.npz", "--seeds", "0,,1", *NEW),
     "compare without labels": ("compare", "x.npy", *NEW),
+    "no judgements": ("compare", "test.npz", "--protocol", "judged", *NEW),
+    "too few judged queries": ("compare", "judged.npz", "--protocol", "judged", "--methods", "lsh", *NEW),
+    "one_hot by judgements": ("compare", "judged.npz", "--protocol", "judged", "--methods", "one_hot", *NEW),
     "too few classes": ("compare", "three_classes.npz", "--protocol", "unseen", *NEW),
     "demo into a file": ("demo", "-o", "x.npy"),
     "demo nowhere": ("demo", "-o", "nowhere/new"),

@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from structhash import CGHash, HashEncoder, StructHash, files, load_model
 from structhash.families.linear import Linear
+from structhash.metrics import average_precision, tie_blocks
 from structhash.pieces import names
 from structhash.rankings.ndcg import NDCG
 from structhash.starts import Spectral
@@ -355,7 +356,9 @@ def test_score_over_several_blocks_is_the_mean_over_all_rows():
     X, y = rng.standard_normal((300, 24)), rng.integers(0, 3, 300)
     weights = rng.random(24)
     found = Signs(weights).fit(X).score(X, y)
-    assert found == pytest.approx(leave_one_out(X > 0, y, weights, precision_in_order), rel=1e-5)  # distances tie within a millionth
+    assert found == pytest.approx(
+        leave_one_out(X > 0, y, weights, precision_in_order), rel=1e-5
+    )  # distances tie within a millionth
 
 
 def test_score_of_a_learned_model_is_the_mean_over_random_orders_of_ties(fitted):
@@ -383,6 +386,23 @@ def test_score_refuses_labels_that_do_not_fit(model):
         model.score(X, Y[:5])
     with pytest.raises(ValueError, match="at least one class needs 2 rows"):
         model.score(X, np.arange(120))
+    with pytest.raises(ValueError, match=r"labels have shape \(5, 2\); give one label for each of the"):
+        model.score(X, np.eye(2)[[0, 1, 0, 1, 0]])
+    with pytest.raises(ValueError, match="no two of the 120 rows have a label in common; give labels that"):
+        model.score(X, np.eye(120))
+
+
+def test_score_by_indicators_is_that_by_labels_and_knows_several(model):
+    assert model.score(X, np.eye(10)[Y]) == model.score(X, Y)
+    several = np.column_stack([Y == 3, Y % 2])
+    found, seen = model.score(X, several), []
+    bits = model.transform(X)
+    for i in np.flatnonzero(several.any(axis=1)):
+        others = np.arange(120) != i
+        apart = (bits[others] != bits[i]).sum(axis=1)
+        relevant = (several[others] & several[i]).any(axis=1)
+        seen.append(average_precision(tie_blocks(apart[None], relevant[None]))[0])
+    assert found == pytest.approx(np.mean(seen))
 
 
 # one file

@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from structhash import CGHash, Labels, StructHash, Triplets
-from structhash.pieces import names
+from structhash.pieces import load, names
 
 SMALL = {"n_bits": 6, "n_near": 5, "n_far": 5, "random_state": 0}
 BOTH = [StructHash, CGHash]
@@ -265,6 +265,15 @@ def test_structhash_learns_every_ranking(ranking):
     model = StructHash(**{**SMALL, "n_near": 12, "n_far": 30}, ranking=ranking).fit(X, Y)  # more than k
     assert model.weights_.any()
     assert model.score(X, Y) > StructHash(**SMALL, C=1e-6).fit(X, np.roll(Y, 1)).score(X, Y)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", names("losses"))
+def test_cghash_reaches_the_objective_it_reports_for_every_loss(loss, schedule, triplets):
+    model = CGHash(**SMALL, loss=loss, schedule=schedule).fit(X, Triplets(triplets))
+    expected = model.weights_.sum() + model.C * load("losses", loss).value(margins(model, triplets)).mean()
+    assert model.history_[-1]["objective"] == pytest.approx(expected)
+    assert model.history_[-1]["gap"] <= 1e-6
 
 
 @pytest.mark.parametrize("loss", names("losses"))

@@ -20,7 +20,7 @@ LAYERS = [  # a module imports from its own layer and those above it in this lis
     {"masters", "families", "starts", "supervision", "search"},
     {"colgen"},
     {"encoder", "estimators", "baselines"},
-    {"methods", "evaluate", "report", "io"},
+    {"methods", "evaluate", "crossvalidate", "report", "io"},
     set(TERMINAL),
 ]
 

@@ -139,7 +139,7 @@ def test_every_start_is_a_frozen_dataclass(name):
         (lambda: Spectral(ridge=-1), "ridge=-1: give a finite number >= 0"),
         (lambda: Spectral(ridge=np.inf), "ridge=inf: give a finite number"),
         (lambda: Spectral(ridge=np.nan), "ridge=nan: give a finite number"),
-        (lambda: RandomPlanes(count=0), "count=0: draw at least 1 plane"),
+        (lambda: RandomPlanes(count=0), "count=0: give an integer of at least 1"),
     ],
 )
 def test_bad_settings(make, message):

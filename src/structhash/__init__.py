@@ -11,11 +11,13 @@ _HOME = {
     "HashEncoder": "encoder",
     "load_model": "encoder",
     "Labels": "supervision",
+    "Neighbours": "supervision",
+    "Qrels": "supervision",
     "Triplets": "supervision",
 }
 
 __version__ = "0.1.0"
-__all__ = ["CGHash", "HashEncoder", "Labels", "StructHash", "Triplets", "load_model"]
+__all__ = ["CGHash", "HashEncoder", "Labels", "Neighbours", "Qrels", "StructHash", "Triplets", "load_model"]
 
 
 def __getattr__(name: str) -> Any:

@@ -65,16 +65,20 @@ def fit(
         str, typer.Option(help="A name and its settings, NAME:key=value,...; a|b tries both on held-out rows.")
     ] = "structhash",
     bits: Bits = 64,
+    neighbours: Annotated[
+        bool, typer.Option("--neighbours", help="Learn from the nearest 2 percent by L2, not from labels.")
+    ] = False,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Learn a model from the rows of DATA, which need labels unless the method learns without (itq, lsh).
 
+    structhash and cghash also learn from judgements, Q and qrels, where DATA has no labels.
     All rows are used. A few thousand are enough as a rule; time grows with them.
     """
     from structhash.commands import codes
 
-    codes.fit(data, out, method, bits, seed, as_json)
+    codes.fit(data, out, method, bits, neighbours, seed, as_json)
 
 
 @app.command(epilog="Example: structhash encode m.structhash database.npy -o codes.npy")
@@ -183,7 +187,11 @@ def compare(
     ] = "structhash,cghash,itq@database,lsh,float",
     bits: Annotated[str, typer.Option(help="Lengths of the codes, in bits; comma list.")] = "16,32,64",
     protocol: Annotated[
-        str, typer.Option(help="seen: queries are of classes trained on; unseen: of other classes.")
+        str,
+        typer.Option(
+            help="seen: queries are of classes trained on; unseen: of other classes; "
+            "judged: Q by qrels, in 5 parts, each tested by a model of the others."
+        ),
     ] = "seen",
     seeds: Annotated[str, typer.Option(help="A split and a model each; comma list.")] = "0,1,2",
     queries: Queries = 2000,
@@ -194,7 +202,7 @@ def compare(
     out: Annotated[Path | None, output("Also write the result, with versions, to this JSON file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Fit and score several methods on the same splits of DATA, which needs labels.
+    """Fit and score several methods on the same splits of DATA, which needs labels (judged: Q and qrels).
 
     * behind a value: significantly below the best code of that length (paired
     t-test over queries, 5 percent, Holm-corrected). Times are in seconds.

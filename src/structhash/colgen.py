@@ -50,6 +50,7 @@ def column_generation(
     start: Start,
     n_bits: int,
     rng: np.random.Generator,
+    enough: float | None = None,
 ) -> Iterator[Step]:
     """Algorithms 1 and 3 of the paper, a step a bit.
 
@@ -63,21 +64,28 @@ def column_generation(
         The pieces.
     n_bits : int
     rng : numpy Generator
+    enough : float, optional
+        End, after one bit at least, where the new bit's `violation` is no more than this. That proves the
+        optimum only for a family that searches exactly and a master that moves all weights. Where the family's
+        first answer is an old bit and a weight is at its upper bound, nothing is known and learning goes on.
 
     Yields
     ------
     Step
     """
     blas = ThreadpoolController()
-    entries = master.start()
+    entries, weights = master.start(), np.zeros(0)
+    upper = master.regularizer.upper * (1 - 1e-9)
     seen = {key(np.zeros(len(Z), np.uint8))}  # a constant bit says nothing
-    for _ in range(n_bits):
+    for t in range(n_bits):
         began = time.perf_counter()
         with blas.limit(limits=1, user_api="blas"):
             params, bit, redraws = new_bit(Z, graph, entries, master, family, start, seen, rng)
             violation = score(graph.weigh(entries), bit) - master.regularizer.cost(bit)
+            if t and enough is not None and violation <= enough and (not redraws or (weights < upper).all()):
+                return
             solution = master.add(bit)
-        entries = solution.entries
+        entries, weights = solution.entries, solution.weights
         distinct = key(bit) not in seen
         seen.add(key(bit))
         seconds = time.perf_counter() - began
@@ -105,15 +113,16 @@ def new_bit(
     """
     if not entries.any():  # nothing is violated: every comparison counts again
         entries = master.start()
+    charge = master.regularizer.charge
     bit = np.zeros(len(Z), np.uint8)
     for attempt in range(REDRAWS + 1):
         if attempt:
             drawn = rng.exponential(size=graph.n_points)[graph.query] * entries
             if attempt > REDRAWS // 2:
                 drawn = rng.exponential(size=len(entries)) * (graph.differ(bit) == 0)
-            params = family.learn(Z, graph.weigh(drawn, Z.dtype), rng, RandomPlanes())
+            params = family.learn(Z, charge(graph.weigh(drawn, Z.dtype)), rng, RandomPlanes())
         else:
-            params = family.learn(Z, graph.weigh(entries, Z.dtype), rng, start)
+            params = family.learn(Z, charge(graph.weigh(entries, Z.dtype)), rng, start)
         bit = (family.decide(Z, params)[:, 0] > 0).astype(np.uint8)
         if key(bit) not in seen:
             break

@@ -16,6 +16,7 @@ from structhash import files
 from structhash.codes import hamming, pack, weighted_hamming
 from structhash.metrics import average_precision, merge_ties, tie_blocks
 from structhash.pieces import KINDS, classes, load, spell
+from structhash.supervision import is_indicator
 
 KIND = "model"
 ROWS = 8192  # rows encoded at a time
@@ -86,7 +87,8 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Mean average precision of label retrieval among the rows of X, each row being left out of its own.
 
         Average precision over the whole ranking, tied distances in expectation; rows that are the only ones of
-        their class are left out of the mean.
+        their class are left out of the mean. y is a label a row, or (n, L) of 0/1 where rows are relevant to
+        each other that have a label in common.
 
         Raises
         ------
@@ -94,9 +96,10 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             If labels and rows differ in number, or no two rows have the same label.
         """
         codes, y = self.encode(X), np.asarray(y)
-        if y.shape != (len(codes),):
+        several = is_indicator(y)
+        if len(y.shape) == 0 or len(y) != len(codes) or not (several or y.ndim == 1):
             raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(codes)} rows")
-        if len(np.unique(y)) == len(y):
+        if not several and len(np.unique(y)) == len(y):
             raise ValueError(
                 f"each of the {len(y)} rows has a label of its own; at least one class needs 2 rows"
             )
@@ -110,9 +113,16 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             others = np.ones(apart.shape, bool)
             others[np.arange(len(block)), first + np.arange(len(block))] = False
             shape = (len(block), len(codes) - 1)
-            relevant = (y[first : first + 256, None] == y[None])[others].reshape(shape)
+            if several:
+                together = y[first : first + 256].astype(np.float32) @ y.T.astype(np.float32) > 0
+            else:
+                together = y[first : first + 256, None] == y[None]
+            relevant = together[others].reshape(shape)
             found.append(average_precision(tie_blocks(apart[others].reshape(shape), relevant)))
-        return float(np.nanmean(np.concatenate(found)))
+        precision = np.concatenate(found)
+        if np.isnan(precision).all():
+            raise ValueError(f"no two of the {len(y)} rows have a label in common; give labels that repeat")
+        return float(np.nanmean(precision))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to one file (safetensors with a JSON header); `load_model` reads it.

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from structhash.colgen import Master, Step, column_generation
 from structhash.encoder import HashEncoder, check_count, check_positive, generator
+from structhash.masters.hinge import HingeMaster
 from structhash.masters.ranking import RankingMaster
 from structhash.masters.schedules import Stagewise
 from structhash.masters.triplet import TripletMaster
 from structhash.pairs import PairGraph, pair_graph
 from structhash.pieces import Rankings, Schedule, load
-from structhash.supervision import Supervision, as_supervision
+from structhash.supervision import Supervision, as_supervision, is_indicator, points
 
 logger = logging.getLogger(__name__)
 
@@ -26,14 +27,15 @@ class CGHash(HashEncoder):
     """Binary codes from triplets by column generation (Section 2, Algorithm 1).
 
     Minimises ||w||_1 + C mean f(w'dh) over weights and bits, where w'dh of a triplet (i, j, k) is how much
-    farther i is from k than from j.
+    farther i is from k than from j. ``regularizer="linf:bound=0.5"`` bounds every weight instead of ||w||_1.
 
     Parameters
     ----------
     n_bits : int
         Length of the code.
     loss : str or piece
-        Triplet loss, ``names("losses")``.
+        Triplet loss, ``names("losses")``. ``"hinge"`` is not smooth: its weights come from cutting planes, far
+        more slowly; a tolerance of 1e-4 helps.
     regularizer : str or piece
         ``names("regularizers")``.
     family : str or piece
@@ -49,6 +51,11 @@ class CGHash(HashEncoder):
         triplets.
     tolerance : float
         Relative duality gap at which the weights are good enough.
+    stop_at_optimum : bool
+        End early, with fewer bits, where no bit was found whose `violation` in `history_` would be above the
+        tolerance. That is a certificate of the optimum only for families that search exactly (stumps) and for
+        the totally corrective schedule; for others it says that no better bit was found.
+        A bit whose weight is at an upper bound (``"linf"``) may hide better ones: learning then goes on.
     random_state : int, RandomState, Generator or None
     n_jobs : int or None
         Threads over queries, -1 for all cores; the result does not depend on it.
@@ -59,7 +66,7 @@ class CGHash(HashEncoder):
     step_weights_ : ndarray (n_bits, n_bits)
         Row t - 1 holds the weights of the first t bits.
     n_skipped_ : int
-        Training points without a relevant or without an irrelevant partner.
+        Training points that are no query: those without a relevant or without an irrelevant partner.
 
     Examples
     --------
@@ -83,6 +90,7 @@ class CGHash(HashEncoder):
         n_near: int = 50,
         n_far: int = 100,
         tolerance: float = 1e-6,
+        stop_at_optimum: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -96,11 +104,12 @@ class CGHash(HashEncoder):
         self.n_near = n_near
         self.n_far = n_far
         self.tolerance = tolerance
+        self.stop_at_optimum = stop_at_optimum
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn the bits of X (n, d) from labels (n,), `Triplets` or another supervision."""
+        """Learn the bits of X (n, d) from labels (n,), indicators (n, L) of 0/1, or a supervision."""
         for _ in self.steps(X, y):
             pass
         return self
@@ -111,10 +120,10 @@ class CGHash(HashEncoder):
         regularizer = load("regularizers", self.regularizer)
         n_jobs = effective_n_jobs(self.n_jobs)
 
-        def master(rankings: Rankings, graph: PairGraph, schedule: Schedule) -> TripletMaster:
-            return TripletMaster(
-                rankings, graph, loss, regularizer, schedule, self.C, self.tolerance, n_jobs=n_jobs
-            )
+        kind = TripletMaster if loss.smooth else HingeMaster
+
+        def master(rankings: Rankings, graph: PairGraph, schedule: Schedule) -> Master:
+            return kind(rankings, graph, loss, regularizer, schedule, self.C, self.tolerance, n_jobs=n_jobs)
 
         return learn(self, X, y, master)
 
@@ -148,6 +157,8 @@ class StructHash(HashEncoder):
         Relevant and irrelevant partners drawn for each point where `y` is labels.
     tolerance : float
         Cutting-plane tolerance, in units of the mean loss.
+    stop_at_optimum : bool
+        As in `CGHash`.
     random_state : int, RandomState, Generator or None
     n_jobs : int or None
         Threads over queries, -1 for all cores; the result does not depend on it.
@@ -178,6 +189,7 @@ class StructHash(HashEncoder):
         n_near: int = 50,
         n_far: int = 100,
         tolerance: float = 1e-3,
+        stop_at_optimum: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -191,11 +203,12 @@ class StructHash(HashEncoder):
         self.n_near = n_near
         self.n_far = n_far
         self.tolerance = tolerance
+        self.stop_at_optimum = stop_at_optimum
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn the bits of X (n, d) from labels (n,) or another supervision."""
+        """Learn the bits of X (n, d) from labels (n,), indicators (n, L) of 0/1, or a supervision."""
         for _ in self.steps(X, y):
             pass
         return self
@@ -229,20 +242,22 @@ def learn(
     check_positive("tolerance", encoder.tolerance)
     family, start = load("families", encoder.family), load("starts", encoder.start)
     schedule = load("schedules", encoder.schedule)
-    if isinstance(y, Supervision):
+    if isinstance(y, Supervision) or is_indicator(y):
         X = encoder._check(X)
     else:
         X, y = encoder._check(X, y)
     supervision = as_supervision(y, encoder.n_near, encoder.n_far)
 
     rng = generator(encoder.random_state)
-    rankings = supervision.rankings(X, rng)
+    documents, X = X, points(supervision, X)
+    rankings = supervision.rankings(documents, rng)
     graph = pair_graph(rankings, len(X))
     master = make_master(rankings, graph, schedule)
     state = family.prepare(X, rng)
     Z = family.features(X, state)
     steps = []
-    for step in column_generation(Z, graph, master, family, start, encoder.n_bits, rng):
+    enough = encoder.tolerance if encoder.stop_at_optimum else None
+    for step in column_generation(Z, graph, master, family, start, encoder.n_bits, rng, enough):
         steps.append(step)
         logger.info("bit %d of %d: objective %.6g", len(steps), encoder.n_bits, step.objective)
         yield step
@@ -267,7 +282,9 @@ def record(t: int, step: Step) -> dict[str, Any]:
 
 
 def report(encoder: Any) -> None:
-    """Say in the log what a user ought to change."""
+    """Say in the log what a user ought to change or might wonder at."""
+    if encoder.n_bits_ < encoder.n_bits:
+        logger.info("no better bit was found after %d of %d", encoder.n_bits_, encoder.n_bits)
     if not encoder.weights_.any():
         logger.warning("all weights are 0: C=%g is too small for these data; raise it", encoder.C)
     repeated = sum(not each["distinct"] for each in encoder.history_)

@@ -187,6 +187,34 @@ def judged(qrels: NDArray[Any], n_queries: int, n: int) -> Callable[[slice], NDA
     return lambda rows: grades[rows]
 
 
+def judgements(
+    qrels: NDArray[Any], n_queries: int, seed: int = 0, folds: int = 5
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Cross-validation by query: (training queries, test queries) of each fold, sorted query numbers.
+
+    Only queries with a relevant document are dealt out, each to the test part of one fold.
+
+    Parameters
+    ----------
+    qrels : int array (m, 3)
+        Rows (query, document, grade).
+    n_queries, seed, folds : int
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 folds, or fewer queries with a relevant document than folds.
+    """
+    check_count("folds", folds)
+    asked = np.bincount(qrels[:, 0], qrels[:, 2] > 0, minlength=n_queries).nonzero()[0]
+    if not 2 <= folds <= len(asked):
+        raise ValueError(
+            f"folds={folds!r}: give at least 2 and at most {len(asked)}, the queries with a relevant document"
+        )
+    parts = np.array_split(np.random.default_rng(seed).permutation(asked), folds)
+    return [(np.setdiff1d(asked, part), np.sort(part)) for part in parts]
+
+
 def compare(
     methods: Iterable[str | Method],
     X: NDArray[Any],

@@ -156,7 +156,7 @@ def load(kind: str, spec: Any) -> Any:
 
     A piece comes back as it is. A setting that the piece does
     not know belongs to the value before it, so that pieces nest:
-    ``"structhash:ranking=ndcg:k=10,normalizer=paper,C=30"``.
+    ``"structhash:ranking=ndcg:k=10,normalizer=paper,C=30"``; so does what stands in open parentheses.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def settings(piece: type, spec: str, rest: str) -> dict[str, Any]:
         key = key.strip()
         if equals and key in allowed and key not in words:
             words[last := key] = value.strip()
-        elif last and ":" in words[last]:
+        elif last and (":" in words[last] or words[last].count("(") > words[last].count(")")):
             words[last] += f",{part}"
         elif key in words:
             raise ValueError(f"{spec!r}: {key} is given twice; give it once")

@@ -3,13 +3,14 @@ import pytest
 
 from structhash import CGHash, StructHash, load_model
 from structhash.colgen import column_generation, key
-from structhash.families.tree import Stump, Tree
+from structhash.families.stump import Stump, searched
+from structhash.families.tree import Tree
 from structhash.masters.ranking import RankingMaster
 from structhash.masters.schedules import Stagewise
 from structhash.objectives.regularizers import L1
 from structhash.pairs import pair_graph, score
 from structhash.rankings.auc import AUC
-from structhash.starts import RandomPlanes, Spectral
+from structhash.starts import BestStump, RandomPlanes, Spectral
 from structhash.stumps import best_cut
 from structhash.supervision import Labels
 
@@ -122,12 +123,40 @@ def test_bits_do_not_depend_on_the_scale_of_a_feature(family, problem, rng):
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
-def test_the_start_is_not_used_and_nothing_is_drawn(family, problem):
+def test_a_start_from_the_rows_is_not_used_and_nothing_is_drawn(family, problem):
     Z, pairs = problem(0)
     rng = np.random.default_rng(0)
-    one, two = family.learn(Z, pairs, rng, Spectral()), family.learn(Z, pairs, rng, RandomPlanes())
-    assert all(np.array_equal(one[name], two[name]) for name in one)
+    learned = [
+        family.learn(Z, pairs, rng),
+        *(family.learn(Z, pairs, rng, each()) for each in (Spectral, BestStump)),
+    ]
+    for one in learned[1:]:
+        assert all(np.array_equal(one[name], learned[0][name]) for name in one)
     assert rng.random() == np.random.default_rng(0).random()
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+def test_random_planes_make_it_the_best_of_some_random_features(family, problem):
+    """Of digits 60 columns vary at most, 7 of which are searched."""
+    Z, pairs = problem(0)
+    seen = set()
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        params = family.learn(Z, pairs, rng, RandomPlanes())
+        columns = searched(Z, np.random.default_rng(seed), RandomPlanes())
+        assert len(columns) == len(set(columns)) == 7
+        assert np.ptp(Z[:, columns], axis=0).min() > 0
+        assert set(params["feature"][np.isfinite(params["threshold"])]) <= set(columns)
+        expected = family.learn(Z[:, columns], pairs, rng)
+        np.testing.assert_array_equal(bit_of(family, Z, params), bit_of(family, Z[:, columns], expected))
+        seen.add(key(bit_of(family, Z, params).astype(np.uint8)))
+    assert len(seen) > 10
+
+
+def test_where_one_feature_varies_it_is_always_searched(rng):
+    Z = np.column_stack([np.ones(9), np.arange(9.0), np.zeros(9)])
+    assert searched(Z, rng, RandomPlanes()).tolist() == [1]
+    assert searched(Z, rng, None).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
@@ -163,9 +192,9 @@ def test_every_bit_of_column_generation_is_new(family, C, digits):
     rankings = Labels(y, 5, 10).rankings(X, rng)
     graph = pair_graph(rankings, 100)
     master = RankingMaster(rankings, graph, AUC(), L1(), Stagewise(), C)
-    steps = list(column_generation(X, graph, master, family, Spectral(), 24, rng))
+    steps = list(column_generation(X, graph, master, family, Spectral(), 64, rng))
     bits = {key(step.bit) for step in steps}
-    assert len(bits) == 24
+    assert len(bits) == 64
     assert key(np.zeros(100, np.uint8)) not in bits
     assert all(step.distinct for step in steps)
     assert sum(step.redraws for step in steps) > 0 or C > 1

@@ -12,24 +12,23 @@ from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
 from structhash.commands.console import bar, check_output, print_table, show, to_json
-from structhash.commands.inputs import labels, methods, read_array
+from structhash.commands.inputs import judgements, labels, methods, read_array
 from structhash.encoder import load_model
 from structhash.files import atomic
-from structhash.io import read, read_codes, write_npy
+from structhash.io import Dataset, read, read_codes, write_npy
 from structhash.methods import Method, prepare
 from structhash.search import Exact, load_index
+from structhash.supervision import Neighbours, Qrels
 
 SHOWN = 3  # queries in the table on a terminal
 
 
-def fit(data: Path, out: Path, spec: str, bits: int, seed: int, as_json: bool) -> None:
+def fit(data: Path, out: Path, spec: str, bits: int, neighbours: bool, seed: int, as_json: bool) -> None:
     """Learn a model from a data file and save it."""
     check_output(out, data)
     method = trainable(spec)
     dataset = read(data)
-    y = dataset.y
-    if get_tags(method.encoders[0]).target_tags.required or len(method.encoders) > 1:
-        y = labels(dataset, data, f"{spec!r} learns from them")
+    y = supervision(method, dataset, data, neighbours)
     began, chosen = time.perf_counter(), ""
     if len(method.encoders) > 1:
         encoder, chosen = method.fit(dataset.X, y, bits, seed)
@@ -48,6 +47,21 @@ def fit(data: Path, out: Path, spec: str, bits: int, seed: int, as_json: bool) -
         "file": str(out),
     }
     show({name: value for name, value in facts.items() if as_json or value is not None}, as_json)
+
+
+def supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool) -> Any:
+    """What a method learns from: neighbours where they are asked for, else labels, else judgements."""
+    bit_by_bit = len(method.encoders) == 1 and hasattr(method.encoders[0], "steps")
+    if neighbours and not bit_by_bit:
+        raise ValueError(f"--neighbours: {method.name!r} cannot learn from them; name structhash or cghash")
+    if neighbours:
+        return Neighbours(n_near=method.encoders[0].n_near, n_far=method.encoders[0].n_far)
+    if bit_by_bit and dataset.y is None and dataset.Q is not None and dataset.qrels is not None:
+        table = judgements(dataset.qrels, len(dataset.Q), len(dataset.X), path)
+        return Qrels(table, dataset.Q, method.encoders[0].n_near, method.encoders[0].n_far)
+    if get_tags(method.encoders[0]).target_tags.required or len(method.encoders) > 1:
+        return labels(dataset, path, f"{method.name!r} learns from them")
+    return dataset.y
 
 
 def trainable(spec: str) -> Method:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from structhash import __version__, report
 from structhash import evaluate as library
 from structhash.commands.console import bar, check_output, print_table, to_json, write_json
-from structhash.commands.inputs import labels, measures, methods, numbers, retrieval
+from structhash.commands.inputs import judgements, labels, measures, methods, numbers, retrieval
+from structhash.crossvalidate import compare_judged
 from structhash.encoder import load_model
 from structhash.evaluate import Result, Scores, code_blocks
 from structhash.evaluate import retrieval as score
@@ -76,18 +77,15 @@ def compare(
     parsed, names = methods(specs), measures(measure)
     lengths, draws = numbers("--bits", bits, 1), numbers("--seeds", seeds, 0)
     dataset = read(data)
-    y = labels(dataset, data, "a comparison judges by them")
-    results = run(
-        parsed,
-        dataset.X,
-        y,
-        bits=lengths,
-        seeds=draws,
-        protocol=protocol,
-        measures=names,
-        n_queries=n_queries,
-        n_train=n_train,
-    )
+    fits: dict[str, Any] = {"bits": lengths, "seeds": draws, "measures": names}
+    if protocol == "judged":
+        if dataset.Q is None or dataset.qrels is None:
+            raise ValueError(f"{data} holds no queries Q and judgements qrels; --protocol judged needs both")
+        table = judgements(dataset.qrels, len(dataset.Q), len(dataset.X), data)
+        results = run(parsed, dataset.X, dataset.Q, table, compare=compare_judged, **fits)
+    else:
+        y = labels(dataset, data, "a comparison judges by them")
+        results = run(parsed, dataset.X, y, protocol=protocol, n_queries=n_queries, n_train=n_train, **fits)
     lines = report.summarise(results)
     about = {
         "data": data.name,
@@ -98,8 +96,8 @@ def compare(
             "methods": [method.name for method in parsed],
             "bits": lengths,
             "seeds": draws,
-            "queries": n_queries,
-            "train": n_train,
+            "queries": None if protocol == "judged" else n_queries,
+            "train": None if protocol == "judged" else n_train,
             "measures": names,
         },
     }
@@ -123,13 +121,18 @@ def both_distances(
 
 
 def run(
-    methods: Sequence[Method], X: NDArray[Any], y: NDArray[Any], bits: list[int], seeds: list[int], **more: Any
+    methods: Sequence[Method],
+    *data: NDArray[Any],
+    bits: list[int],
+    seeds: list[int],
+    compare: Callable[..., Iterator[Result]] = library.compare,
+    **more: Any,
 ) -> list[Result]:
-    """All results of `evaluate.compare`, with a progress bar."""
+    """All results of `evaluate.compare` or of another comparison, with a progress bar."""
     fits = len(seeds) * sum(1 if method.is_float else len(bits) for method in methods)
     results = []
     with bar("compare", fits, "fits") as advance:
-        for result in library.compare(methods, X, y, bits=bits, seeds=seeds, **more):
+        for result in compare(methods, *data, bits=bits, seeds=seeds, **more):
             results.append(result)
             if result.distance != "weighted":  # that is the second line of one fit
                 advance()

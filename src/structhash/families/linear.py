@@ -50,7 +50,7 @@ class Linear:
         ValueError
             If all rows are the same.
         """
-        if (X == X[0]).all():
+        if (X[0] == X).all():
             raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
         mean = X.mean(axis=0, dtype=np.float64)
         largest = np.abs(X - mean).max()  # divided out, so that no square overflows or vanishes

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.cluster import MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
+from structhash.families._gauss import inverse_root, similarities, squared_distances
 from structhash.families.linear import SPECTRAL, Linear
 from structhash.pieces import Pairs, Params, Start
 
 ROWS = 4096  # rows whose similarities are computed at a time
-SAMPLINGS = ("random", "kmeans")
 
 
 @dataclass(frozen=True)
@@ -44,17 +44,13 @@ class RBF:
     References
     ----------
     Liu, Wang, Ji, Jiang, Chang, Supervised hashing with kernels, CVPR 2012,
-    https://github.com/ColumbiaDVMM/Supervised-Hashing-with-Kernels
-
+    https://github.com/ColumbiaDVMM/Supervised-Hashing-with-Kernels.
     Williams, Seeger, Using the Nyström method to speed up kernel machines, NIPS 2000.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).standard_normal((50, 4))
-    >>> family = RBF(anchors=10)
-    >>> state = family.prepare(X, np.random.default_rng(0))
-    >>> family.features(X[:3], state).shape
+    >>> X, family = np.arange(50.0).reshape(25, 2), RBF(anchors=10)
+    >>> family.features(X[:3], family.prepare(X, np.random.default_rng(0))).shape
     (3, 10)
     """
 
@@ -67,7 +63,7 @@ class RBF:
     def __post_init__(self) -> None:
         if not isinstance(self.anchors, Integral) or self.anchors < 1:
             raise ValueError(f"anchors={self.anchors!r}: give an integer >= 1")
-        if self.sampling not in SAMPLINGS:
+        if self.sampling not in list(SAMPLINGS):
             raise ValueError(f"sampling={self.sampling!r}: give one of {', '.join(SAMPLINGS)}")
         number = isinstance(self.bandwidth, Real) and not isinstance(self.bandwidth, bool)
         if self.bandwidth != "auto" and not (number and 0 < float(self.bandwidth) < np.inf):
@@ -88,7 +84,7 @@ class RBF:
         linear = self._linear()
         rows = linear.prepare(X, rng)
         Z = linear.features(X, rows)
-        anchors = draw(Z, self.anchors, rng) if self.sampling == "random" else centres(Z, self.anchors, rng)
+        anchors = SAMPLINGS[self.sampling](Z, self.anchors, rng)
         D = squared_distances(Z, anchors)
         usual = np.sqrt(D.mean())
         sigma = usual if isinstance(self.bandwidth, str) else float(self.bandwidth) / float(rows["scale"])
@@ -136,26 +132,4 @@ def centres(Z: NDArray[Any], count: int, rng: np.random.Generator) -> NDArray[An
         return means.fit(Z).cluster_centers_.astype(Z.dtype)
 
 
-def squared_distances(Z: NDArray[Any], anchors: NDArray[Any]) -> NDArray[Any]:
-    """||z - a||^2 of rows (n, d) and anchors (m, d), both centred: float64 (n, m).
-
-    In float32 a row's bits could depend on the rows it comes with.
-    """
-    Z, anchors = Z.astype(np.float64), anchors.astype(np.float64)
-    D = Z @ anchors.T
-    D *= -2
-    D += (Z**2).sum(axis=1)[:, None]
-    D += (anchors**2).sum(axis=1)
-    return np.maximum(D, 0, out=D)
-
-
-def similarities(D: NDArray[Any], sigma: NDArray[Any]) -> NDArray[Any]:
-    """exp(-D / (2 sigma^2)), in the place of D."""
-    D *= -0.5 / float(sigma) ** 2
-    return np.exp(D, out=D)
-
-
-def inverse_root(K: NDArray[Any]) -> NDArray[Any]:
-    """K^(-1/2) of a positive semidefinite matrix, eigenvalues below a millionth of the largest raised to it."""
-    values, vectors = np.linalg.eigh(K)
-    return vectors / np.sqrt(np.maximum(values, 1e-6 * values[-1])) @ vectors.T
+SAMPLINGS = {"random": draw, "kmeans": centres}

@@ -1,4 +1,4 @@
-"""Decision stumps, h(x) = [x_j > t], and small decision trees of them, on the rows as they are."""
+"""Small decision trees with a bit at each leaf, on the rows as they are."""
 
 from __future__ import annotations
 
@@ -10,47 +10,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from structhash.families.stump import Stump, searched
 from structhash.pieces import Pairs, Params, Start
 from structhash.stumps import best_cut
 
 DEEPEST = 10
-
-
-@dataclass(frozen=True)
-class Stump:
-    """One feature against one threshold: the family in which column generation is exact.
-
-    The stump with the highest h'Lh (eq. cgh-wl) of all features and thresholds is found, so `history_` shows a
-    violation <= 0 only where no stump at all would help. It does not depend on the scale of any feature.
-    """
-
-    def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
-        """Lowest and highest value of each feature of the training rows X (n, d).
-
-        Raises
-        ------
-        ValueError
-            If all rows are the same.
-        """
-        low, high = X.min(axis=0), X.max(axis=0)
-        if np.array_equal(low, high):
-            raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
-        return {"low": low, "high": high}
-
-    def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
-        """The rows themselves."""
-        return X
-
-    def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
-        """x_j - t (n, m) for m stumps: ``feature`` (m,) and ``threshold`` (m,)."""
-        return Z[:, params["feature"]] - params["threshold"]
-
-    def learn(
-        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, start: Start | None = None
-    ) -> Params:
-        """The best stump: ``feature`` (1,) int32 and ``threshold`` (1,); the start is not used."""
-        cut = best_cut(Z, pairs.weights)
-        return {"feature": np.array([cut.feature], np.int32), "threshold": np.array([cut.threshold], Z.dtype)}
 
 
 @dataclass(frozen=True)
@@ -70,6 +34,14 @@ class Tree:
     ----------
     Lin, Shen, Shi, van den Hengel, Suter, Fast supervised hashing with decision trees for high-dimensional
     data, CVPR 2014, https://arxiv.org/abs/1404.1561 (its trees are fitted to bits inferred beforehand).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from structhash import StructHash
+    >>> X, y = load_digits(return_X_y=True)
+    >>> StructHash(8, family="tree:depth=2", random_state=0).fit(X[:300], y[:300]).bits_["threshold"].shape
+    (8, 3)
     """
 
     depth: int = 3
@@ -93,7 +65,7 @@ class Tree:
     def learn(
         self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, start: Start | None = None
     ) -> Params:
-        """One tree; the start is not used.
+        """One tree; for `start` see `searched`.
 
         Returns
         -------
@@ -101,9 +73,10 @@ class Tree:
             ``feature`` (1, 2^depth - 1) int32 and ``threshold`` of the same shape: rows above the threshold of
             node k go to node 2k + 2, others to 2k + 1; ``leaf`` (1, 2^depth) int8, 1 or -1.
         """
-        W, n_cuts = pairs.weights, 2**self.depth - 1
+        columns = searched(Z, rng, start)
+        Z, W, n_cuts = Z[:, columns], pairs.weights, 2**self.depth - 1
         least = 1e-9 * np.abs(W.data).sum(dtype=np.float64)  # gains below are rounding errors
-        feature, threshold = np.zeros(n_cuts, np.int32), np.full(n_cuts, np.inf, Z.dtype)
+        feature, threshold = np.zeros(n_cuts, np.intp), np.full(n_cuts, np.inf, Z.dtype)
         leaf = np.full(n_cuts + 1, -1, np.int8)
         node, side = np.zeros(len(Z), np.int64), np.full(len(Z), -1.0)  # of each row; side 1 where its bit is 1
         for k in range(n_cuts):
@@ -120,7 +93,7 @@ class Tree:
                 side[rows[above == cut.above]] *= -1
             node[rows] = 2 * k + 1 + above
         leaf[node - n_cuts] = side
-        return {"feature": feature[None], "threshold": threshold[None], "leaf": leaf[None]}
+        return {"feature": columns[feature][None], "threshold": threshold[None], "leaf": leaf[None]}
 
 
 @njit(cache=True, nogil=True)

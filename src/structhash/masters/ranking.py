@@ -24,6 +24,9 @@ class RankingMaster:
     miss of the loss, at most C * tolerance unless `max_rounds` is met.
     """
 
+    precision = 1e-7  # of the linear programme, in units of the mean loss
+    reach = 1.0  # where a plane is sought first: this far from the best weights known to those of the programme
+
     def __init__(
         self,
         rankings: Rankings,
@@ -66,14 +69,26 @@ class RankingMaster:
         self.slopes, _ = self.schedule.reduce(np.vstack([self.slopes, new]), costs)
         self.columns, self.costs = self.schedule.reduce(np.vstack([self.columns, column]), costs)
 
-        program = PlaneProgram(self.costs, self.C, self.regularizer.upper)
+        program = PlaneProgram(self.costs, self.C, self.regularizer.upper, self.precision)
         program.add(self.slopes.T, self.losses)
+        best, centre = np.inf, None  # least objective and its weights
         for rounds in range(1, self.max_rounds + 1):
             u, slack, duals = program.solve()
-            plane, loss = self.most_violated(u)
-            slope = dot(self.columns, self.unit * plane)
-            risk = loss - slope @ u
-            if risk <= slack + self.tolerance or rounds == self.max_rounds:
+            points = [u]
+            if centre is not None and self.reach < 1 and rounds < self.max_rounds:
+                points.insert(0, centre + self.reach * (u - centre))
+            for point in points:
+                plane, loss = self.most_violated(point)
+                slope = dot(self.columns, self.unit * plane)
+                objective = float(self.costs @ point + self.C * (loss - slope @ point))
+                if objective < best:
+                    best, centre = objective, point
+                risk = loss - slope @ u
+                if risk > slack + self.allowed(objective):
+                    break
+            else:
+                break  # no plane cuts u off: risk and objective are those of u
+            if rounds == self.max_rounds:
                 break
             self.planes.append(plane)
             self.losses = np.append(self.losses, loss)
@@ -85,9 +100,12 @@ class RankingMaster:
         for plane, dual in zip(self.planes, duals):
             counts += dual * plane
         self.forget(duals)
-        objective = float(self.costs @ u + self.C * risk)
         gap = max(0.0, float(self.C * (risk - slack)))
         return Solution(self.schedule.expand(u, self.n_bits), self.unit * counts, objective, gap, rounds)
+
+    def allowed(self, objective: float) -> float:
+        """What the planes may miss of the mean loss."""
+        return self.tolerance
 
     def most_violated(self, u: NDArray[np.float64]) -> tuple[NDArray[np.int32], float]:
         """Counts (E,) and mean loss of every query's most violated ranking (eq. infer)."""

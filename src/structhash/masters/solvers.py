@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 class PlaneProgram:
     """min costs'u + C xi  s.t.  a_r'u + xi >= b_r for every plane r, 0 <= u <= upper, xi >= 0.
 
-    Rows may be added at any time; each `solve` starts from the last basis.
+    Rows may be added at any time; each `solve` starts from the last basis. Rows hold within `precision`.
     """
 
-    def __init__(self, costs: NDArray[np.float64], C: float, upper: float) -> None:
-        self.n, self.upper = len(costs), upper
+    def __init__(self, costs: NDArray[np.float64], C: float, upper: float, precision: float = 1e-7) -> None:
+        self.n, self.C, self.upper = len(costs), C, upper
         self.highs = highspy.Highs()
         self.highs.setOptionValue("output_flag", False)
         self.highs.setOptionValue("threads", 1)
+        for side in ("primal", "dual"):
+            self.highs.setOptionValue(f"{side}_feasibility_tolerance", precision)
         empty = np.zeros(0, np.int32)
         lower = np.zeros(self.n + 1)
         high = np.append(np.full(self.n, upper), highspy.kHighsInf)
@@ -38,7 +40,10 @@ class PlaneProgram:
             status != highspy.HighsStatus.kOk
             or self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal
         ):
-            raise RuntimeError(f"the linear programme of the master failed: {self.highs.getModelStatus()}")
+            raise RuntimeError(
+                f"the linear programme of the master failed ({self.highs.getModelStatus()}) "
+                f"at C={self.C:g}; give a smaller C"
+            )
         solution = self.highs.getSolution()
         x = np.array(solution.col_value)
         duals = np.maximum(np.array(solution.row_dual), 0.0)

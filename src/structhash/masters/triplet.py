@@ -12,6 +12,8 @@ from structhash.masters.columns import by_query, distances, dot
 from structhash.pairs import PairGraph
 from structhash.pieces import Rankings, Schedule, Solution
 
+LEAST = 1e-12  # times C: an objective below it counts as 0, and gaps are relative to this then
+
 
 class Risk(NamedTuple):
     """Objective at some weights, its gradient, and the entry weights of the KKT duals."""
@@ -97,7 +99,7 @@ class TripletMaster:
             if self.gap(u, risk) <= self.tolerance:
                 break
             step, length = self.newton(u, risk.gradient), 1.0
-            while length > 1e-8:  # so short where a step ends the part of many triplets in the curvature
+            while length > 1e-8:  # a step is far too long where few triplets bend it
                 trial = np.clip(u + length * step, 0.0, self.regularizer.upper)
                 new = self.risk(trial)
                 rounds += 1
@@ -124,18 +126,21 @@ class TripletMaster:
         return step
 
     def gap(self, u: NDArray[np.float64], risk: Risk) -> float:
-        """Duality gap of the KKT duals relative to the objective, 0 where both are 0.
+        """Duality gap of the KKT duals relative to the objective.
 
         With an upper bound the dual is feasible as it is and pays upper * excess (eq. cgh-general-linf-dual);
         without one the duals are scaled until every column's mu'dh_r is at most its cost.
         """
         reach = self.costs - risk.gradient  # mu'dh_r
-        value = (risk.objective - self.costs @ u) / self.C
-        slopes = -risk.entries[: len(self.rankings.near)].sum() / self.C
         upper, scale, paid = self.regularizer.upper, 1.0, 0.0
         if np.isfinite(upper):
             paid = upper * np.maximum(0.0, reach - self.costs).sum()
         else:
             scale = 1.0 / max(1.0, np.max(reach / self.costs))
-        dual = -self.C * self.loss.scaled_conjugate(value, slopes, scale) - paid
-        return float((risk.objective - dual) / max(abs(risk.objective), np.finfo(float).tiny))
+
+        def conjugate(*queries: Any) -> tuple[NDArray[np.float64]]:
+            return (self.loss.scaled_conjugate(*queries, scale),)
+
+        (each,) = by_query(conjugate, self.rankings, distances(self.columns, u), self.n_jobs)
+        dual = -self.C * (self.triplet_weights @ each) - paid
+        return float((risk.objective - dual) / max(abs(risk.objective), LEAST * self.C))

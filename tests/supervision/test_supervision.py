@@ -49,7 +49,7 @@ def test_labels_draw_right_partners_once_each(kind, n_near, n_far, rng):
 
 @pytest.mark.parametrize("y", [np.tile([2, 0, 1], 8), np.repeat([5, 1, 3], 8), np.array(list("bacbac" * 4))])
 def test_every_right_partner_is_drawn_alike(y):
-    n, repeats, rng = len(y), 400, np.random.default_rng(0)
+    n, repeats, rng = len(y), 200, np.random.default_rng(0)
     near_count, far_count = np.zeros((2, n, n))
     for _ in range(repeats):
         for i, near, far in partners(Labels(y, 3, 5).rankings(rows(n), rng)):

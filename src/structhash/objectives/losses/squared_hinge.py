@@ -1,8 +1,4 @@
-"""Triplet losses f(rho) of the margin rho = w'dh.
-
-A loss gives `value`, `slope` (<= 0), `conjugate` f*(u) = sup_rho u rho - f(rho), and sums over *structured*
-triplets (query x near x far) that never list them.
-"""
+"""Squared hinge loss."""
 
 from __future__ import annotations
 
@@ -14,11 +10,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from structhash._sort import stable_sort
+from structhash.objectives.losses._products import outer_products
 
 
 @dataclass(frozen=True)
 class SquaredHinge:
     """f(rho) = max(0, 1 - rho)^2 (eq. cgh-general-shinge); f*(u) = u + u^2/4 for u <= 0.
+
+    Dual of the master: max sum_T mu_T - mu_T^2 / (4 c_T), mu >= 0, under the constraints of the bits.
 
     Examples
     --------
@@ -63,9 +62,17 @@ class SquaredHinge:
         """
         return _squared_hinge_sums(near, far, near_ptr, far_ptr)
 
-    def scaled_conjugate(self, value: float, slopes: float, scale: float) -> float:
-        """sum f*(scale f'(rho)), given the sums of f and of -f' over the same triplets."""
-        return -scale * slopes + scale * scale * value
+    def scaled_conjugate(
+        self,
+        near: NDArray[np.float64],
+        far: NDArray[np.float64],
+        near_ptr: NDArray[np.int64],
+        far_ptr: NDArray[np.int64],
+        scale: float,
+    ) -> NDArray[np.float64]:
+        """sum_jk f*(scale f'(rho_jk)) of each query, float64 (Q,), with f*(s f') = s f' + s^2 f."""
+        value, pull, _ = self.sums(near, far, near_ptr, far_ptr)
+        return scale * scale * value - scale * np.add.reduceat(pull, near_ptr[:-1])
 
     def curvature(
         self,
@@ -83,10 +90,8 @@ class SquaredHinge:
         each entry's bits that differ.
         """
         near_count, far_count, met = _active(near, far, near_ptr, far_ptr, far_columns, weights)
-        F, G = far_columns.astype(np.float32), near_columns.astype(np.float32)
-        cross = G.T @ met
-        H = (F.T * far_count) @ F + (G.T * near_count) @ G - cross - cross.T
-        return 2 * H.astype(np.float64)
+        cross = near_columns.astype(np.float32).T @ met
+        return 2 * outer_products(near_count, far_count, cross, near_columns, far_columns)
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,71 @@
+"""Decision stumps, h(x) = [x_j > t], on the rows as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.pieces import Pairs, Params, Start
+from structhash.starts import RandomPlanes
+from structhash.stumps import best_cut
+
+
+@dataclass(frozen=True)
+class Stump:
+    """One feature against one threshold: the family in which column generation is exact.
+
+    The stump with the highest h'Lh (eq. cgh-wl) of all features and thresholds is found: in `history_` a bit
+    without redraws and with a violation <= 0 proves that no stump at all would help. The scale of a feature
+    does not matter.
+
+    Examples
+    --------
+    >>> from structhash.pieces import load
+    >>> load("families", "stump").decide(np.array([[5.0], [7.0]]), {"feature": [0], "threshold": [6.0]})
+    array([[-1.],
+           [ 1.]])
+    """
+
+    def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
+        """Lowest and highest value of each feature of the training rows X (n, d).
+
+        Raises
+        ------
+        ValueError
+            If all rows are the same.
+        """
+        low, high = X.min(axis=0), X.max(axis=0)
+        if np.array_equal(low, high):
+            raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
+        return {"low": low, "high": high}
+
+    def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
+        """The rows themselves."""
+        return X
+
+    def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
+        """x_j - t (n, m) for m stumps: ``feature`` (m,) and ``threshold`` (m,)."""
+        return Z[:, params["feature"]] - params["threshold"]
+
+    def learn(
+        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, start: Start | None = None
+    ) -> Params:
+        """The best stump: ``feature`` (1,) int32 and ``threshold`` (1,); for `start` see `searched`."""
+        columns = searched(Z, rng, start)
+        cut = best_cut(Z[:, columns], pairs.weights)
+        return {"feature": columns[[cut.feature]], "threshold": np.array([cut.threshold], Z.dtype)}
+
+
+def searched(Z: NDArray[Any], rng: np.random.Generator, start: Start | None) -> NDArray[np.int32]:
+    """Numbers of the features of Z (n, d) to search: all of them, in order.
+
+    After a repeated bit column generation starts from `RandomPlanes`: then as many as the root of those that
+    vary, drawn at random, since the best cut of all is too often the same one again.
+    """
+    if not isinstance(start, RandomPlanes):
+        return np.arange(Z.shape[1], dtype=np.int32)
+    varying = rng.permutation(np.flatnonzero(Z.min(axis=0) < Z.max(axis=0)))
+    return varying[: max(1, int(len(varying) ** 0.5))].astype(np.int32)

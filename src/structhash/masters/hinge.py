@@ -1,0 +1,52 @@
+"""The weights of CGHash for a loss that is not smooth: the planes of `RankingMaster` on triplets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.masters.ranking import RankingMaster
+from structhash.masters.triplet import LEAST
+from structhash.pairs import PairGraph
+from structhash.pieces import Rankings, Schedule, Solution
+
+
+class HingeMaster(RankingMaster):
+    """min cost'w + C mean f(w'dh) over 0 <= w <= upper, for a loss f with `most_violated`: see `Hinge`.
+
+    The mean is over triplets, so a query weighs as much as it has of them; a ranking's loss being twice the
+    mean hinge, C is halved. The plane duals are the duals of the triplets, and `gap` of a solution is relative
+    to its objective, as that of `TripletMaster`: at most `tolerance` unless `max_rounds` is met, or C times the
+    `precision` of the linear programme is more.
+    """
+
+    precision = 1e-10  # the finest that HiGHS has
+    reach = 0.1  # a fifth of the planes that are needed at 1 for so small a gap
+
+    def __init__(
+        self,
+        rankings: Rankings,
+        graph: PairGraph,
+        loss: Any,
+        regularizer: Any,
+        schedule: Schedule,
+        C: float,
+        tolerance: float = 1e-6,
+        max_rounds: int = 1000,
+        n_jobs: int = 1,
+    ) -> None:
+        weights = np.ones(len(rankings.queries)) if rankings.weights is None else rankings.weights
+        weights = weights * np.diff(rankings.near_ptr) * np.diff(rankings.far_ptr)
+        rankings = rankings._replace(weights=weights)
+        super().__init__(rankings, graph, loss, regularizer, schedule, C / 2, tolerance, max_rounds, n_jobs)
+
+    def add(self, bit: NDArray[np.uint8]) -> Solution:
+        """Weights and duals with one more bit (n,)."""
+        solution = super().add(bit)
+        return solution._replace(gap=solution.gap / max(solution.objective, LEAST * self.C))
+
+    def allowed(self, objective: float) -> float:
+        """What the planes may miss of a ranking's mean loss."""
+        return max(self.tolerance * objective / self.C, 2 * self.precision)
