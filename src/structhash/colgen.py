@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -51,6 +51,7 @@ def column_generation(
     n_bits: int,
     rng: np.random.Generator,
     enough: float | None = None,
+    known: Sequence[Params] = (),
 ) -> Iterator[Step]:
     """Algorithms 1 and 3 of the paper, a step a bit.
 
@@ -68,6 +69,8 @@ def column_generation(
         End, after one bit at least, where the new bit's `violation` is no more than this. That proves the
         optimum only for a family that searches exactly and a master that moves all weights. Where the family's
         first answer is an old bit and a weight is at its upper bound, nothing is known and learning goes on.
+    known : sequence of dict
+        Parameters of first bits that are there already: only their weights are learned.
 
     Yields
     ------
@@ -77,12 +80,16 @@ def column_generation(
     entries, weights = master.start(), np.zeros(0)
     upper = master.regularizer.upper * (1 - 1e-9)
     seen = {key(np.zeros(len(Z), np.uint8))}  # a constant bit says nothing
-    for t in range(n_bits):
+    for t, draws in enumerate(rng.spawn(n_bits)):  # a generator a bit: known bits do not change later ones
         began = time.perf_counter()
         with blas.limit(limits=1, user_api="blas"):
-            params, bit, redraws = new_bit(Z, graph, entries, master, family, start, seen, rng)
+            if t < len(known):
+                params, bit, redraws = known[t], values(family, Z, known[t]), 0
+            else:
+                params, bit, redraws = new_bit(Z, graph, entries, master, family, start, seen, draws)
             violation = score(graph.weigh(entries), bit) - master.regularizer.cost(bit)
-            if t and enough is not None and violation <= enough and (not redraws or (weights < upper).all()):
+            done = enough is not None and violation <= enough and (not redraws or (weights < upper).all())
+            if done and t >= max(1, len(known)):
                 return
             solution = master.add(bit)
         entries, weights = solution.entries, solution.weights
@@ -123,10 +130,15 @@ def new_bit(
             params = family.learn(Z, charge(graph.weigh(drawn, Z.dtype)), rng, RandomPlanes())
         else:
             params = family.learn(Z, charge(graph.weigh(entries, Z.dtype)), rng, start)
-        bit = (family.decide(Z, params)[:, 0] > 0).astype(np.uint8)
+        bit = values(family, Z, params)
         if key(bit) not in seen:
             break
     return params, bit, attempt
+
+
+def values(family: Family, Z: NDArray[Any], params: Params) -> NDArray[np.uint8]:
+    """One bit on features Z (n, d), uint8 (n,)."""
+    return (family.decide(Z, params)[:, 0] > 0).astype(np.uint8)
 
 
 def key(bit: NDArray[np.uint8]) -> bytes:

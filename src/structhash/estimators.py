@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from structhash.masters.ranking import RankingMaster
 from structhash.masters.schedules import Stagewise
 from structhash.masters.triplet import TripletMaster
 from structhash.pairs import PairGraph, pair_graph
-from structhash.pieces import Rankings, Schedule, load
+from structhash.pieces import Params, Rankings, Schedule, load
 from structhash.supervision import Supervision, as_supervision, is_indicator, points
 
 logger = logging.getLogger(__name__)
@@ -56,6 +57,9 @@ class CGHash(HashEncoder):
         tolerance. That is a certificate of the optimum only for families that search exactly (stumps) and for
         the totally corrective schedule; for others it says that no better bit was found.
         A bit whose weight is at an upper bound (``"linf"``) may hide better ones: learning then goes on.
+    warm_start : bool
+        Keep the bits of the last fit and learn only those that a raised `n_bits` asks for. With the same X, y,
+        settings and integer random_state the outcome is that of learning all at once.
     random_state : int, RandomState, Generator or None
     n_jobs : int or None
         Threads over queries, -1 for all cores; the result does not depend on it.
@@ -91,6 +95,7 @@ class CGHash(HashEncoder):
         n_far: int = 100,
         tolerance: float = 1e-6,
         stop_at_optimum: bool = False,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -105,6 +110,7 @@ class CGHash(HashEncoder):
         self.n_far = n_far
         self.tolerance = tolerance
         self.stop_at_optimum = stop_at_optimum
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -157,7 +163,7 @@ class StructHash(HashEncoder):
         Relevant and irrelevant partners drawn for each point where `y` is labels.
     tolerance : float
         Cutting-plane tolerance, in units of the mean loss.
-    stop_at_optimum : bool
+    stop_at_optimum, warm_start : bool
         As in `CGHash`.
     random_state : int, RandomState, Generator or None
     n_jobs : int or None
@@ -190,6 +196,7 @@ class StructHash(HashEncoder):
         n_far: int = 100,
         tolerance: float = 1e-3,
         stop_at_optimum: bool = False,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -204,6 +211,7 @@ class StructHash(HashEncoder):
         self.n_far = n_far
         self.tolerance = tolerance
         self.stop_at_optimum = stop_at_optimum
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -248,16 +256,20 @@ def learn(
         X, y = encoder._check(X, y)
     supervision = as_supervision(y, encoder.n_near, encoder.n_far)
 
+    known = stored(encoder)
+
     rng = generator(encoder.random_state)
     documents, X = X, points(supervision, X)
     rankings = supervision.rankings(documents, rng)
     graph = pair_graph(rankings, len(X))
     master = make_master(rankings, graph, schedule)
     state = family.prepare(X, rng)
+    if known and not same_arrays(state, encoder.state_):
+        raise ValueError("warm_start=True goes on with the same rows, family and random_state; these differ")
     Z = family.features(X, state)
-    steps = []
+    history, steps = (encoder.history_ if known else []), []
     enough = encoder.tolerance if encoder.stop_at_optimum else None
-    for step in column_generation(Z, graph, master, family, start, encoder.n_bits, rng, enough):
+    for step in column_generation(Z, graph, master, family, start, encoder.n_bits, rng, enough, known):
         steps.append(step)
         logger.info("bit %d of %d: objective %.6g", len(steps), encoder.n_bits, step.objective)
         yield step
@@ -271,8 +283,30 @@ def learn(
         encoder.step_weights_[t, : t + 1] = step.weights
     encoder.weighted_ = not isinstance(schedule, Stagewise)
     encoder.n_skipped_ = len(X) - len(np.unique(rankings.queries))
-    encoder.history_ = [record(t, step) for t, step in enumerate(steps)]
+    encoder.history_ = history + [record(t, steps[t]) for t in range(len(history), len(steps))]
     report(encoder)
+
+
+def stored(encoder: Any) -> list[Params]:
+    """Parameters of the bits that a warm start keeps; none without `warm_start` or before the first fit."""
+    if not encoder.warm_start or not hasattr(encoder, "bits_"):
+        return []
+    if not isinstance(encoder.random_state, Integral):
+        raise ValueError(
+            f"random_state={encoder.random_state!r}: warm_start=True needs an integer, to draw the same again"
+        )
+    if encoder.n_bits < encoder.n_bits_:
+        raise ValueError(
+            f"n_bits={encoder.n_bits}: warm_start=True cannot take bits away; give at least {encoder.n_bits_}, "
+            "or take a prefix with encode(X, n_bits=...)"
+        )
+    bits = encoder.bits_
+    return [{name: array[t : t + 1] for name, array in bits.items()} for t in range(encoder.n_bits_)]
+
+
+def same_arrays(a: Params, b: Params) -> bool:
+    """Whether two dicts hold equal arrays under equal names."""
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
 def record(t: int, step: Step) -> dict[str, Any]:
