@@ -158,7 +158,9 @@ def test_prefix_ids_and_backend(here, tmp_path):
     np.testing.assert_array_equal(np.load(codes), load_model("w").encode(X[200:500], 5))
     done("index", codes, "-o", out, "--model", "w", "--bits", 5)
     np.testing.assert_array_equal(load_index(out).weights, load_model("w").weights_at(5))
-    assert len(machine("search", out, "judged.npz", "--model", "w")["results"]) == 2
+    found = run("search", out, "judged.npz", "--model", "w", "--json")
+    assert len(json.loads(found.stdout)["results"]) == 2
+    assert "w has 12 bits, the index 5: right only for a prefix" in found.stderr
     facts = machine("index", codes, "-o", out, "--bits", 5, "--backend", "flat", "--ids", "ids.npy")
     assert facts == {"codes": 300, "bits": 5, "backend": "flat", "weighted": False, "file": str(out)}
     assert type(load_index(out)).__name__ == "Flat"
@@ -244,7 +246,7 @@ def test_compare(here, tmp_path):
     words = ("--methods", "structhash:ranking=auc,C=3,lsh,float", "--bits", "4,8,8", "--seeds", "0,1")
     sizes = ("--queries", 30, "--train", 60, "--measures", "map", "-o", tmp_path / "r.json")
     text = done("compare", here / "test.npz", *words, *sizes)
-    assert [line.split()[0] for line in text.splitlines()[2:]] == ["structhash:ranking=auc,C=3"] * 2 + [
+    assert [line.split()[0] for line in text.splitlines()[4:-1]] == ["structhash:ranking=auc,C=3"] * 2 + [
         "lsh",
         "lsh",
         "float",
@@ -288,7 +290,8 @@ def test_demo(tmp_path):
     assert load_model(folder / "model.structhash").n_bits_ == 6
     found = json.loads((folder / "results.json").read_text())
     lines = [(line["method"], line["distance"]) for line in found["lines"]]
-    expected = ["structhash plain", "cghash plain", "cghash weighted", "itq plain", "lsh plain", "float L2"]
+    others = ["one_hot plain", "itq plain", "lsh plain", "float L2"]
+    expected = ["structhash plain", "cghash plain", "cghash weighted", *others]
     assert lines == [tuple(line.split()) for line in expected]
     assert all(f"{name} " in text for name in os.listdir(folder))
     again = machine("demo", "-o", folder, "--bits", 6)
@@ -540,3 +543,28 @@ def test_a_terminal_sees_progress(here, tmp_path):
     os.close(ours)
     assert Path(tmp_path / "m").is_file()
     assert b"seconds" in ended.stdout
+
+
+def test_columns_in_another_order_are_refused(tmp_path):
+    for name, head in (("a.csv", "p,q,y"), ("b.csv", "q,p,y")):
+        lines = [f"{i % 7},{i % 3},{i % 2}" for i in range(40)]
+        (tmp_path / name).write_text("\n".join([head, *lines]))
+    done("fit", tmp_path / "a.csv", "-o", tmp_path / "m", "--method", "lsh", "--bits", 4)
+    done("encode", tmp_path / "m", tmp_path / "a.csv", "-o", tmp_path / "c.npy")
+    found = run("encode", tmp_path / "m", tmp_path / "b.csv", "-o", tmp_path / "d.npy")
+    assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
+    assert "has the columns q, p; the model needs p, q" in found.stderr
+    assert not (tmp_path / "d.npy").exists()
+
+
+def test_models_do_not_take_the_names_of_data_files(here, tmp_path):
+    found = run("fit", here / "train.npz", "-o", tmp_path / "m.npy")
+    assert (found.exit_code, os.listdir(tmp_path)) == (2, [])
+    assert ".npy files hold data" in found.stderr
+
+
+def test_far_more_neighbours_than_codes(here):
+    assert (
+        len(machine("search", "w.index", "judged.npz", "--model", "w", "-k", 10**11)["results"][0]["ids"])
+        == 300
+    )

@@ -141,7 +141,7 @@ def test_distances_refuse():
 def test_byte_tables_bit_by_bit():
     weights = np.random.default_rng(0).normal(size=13)
     tables = byte_tables(weights)
-    assert tables.dtype == np.float32
+    assert tables.dtype == np.float64
     assert tables.shape == (2, 256)
     for b in range(2):
         for x in range(256):

@@ -209,7 +209,7 @@ def test_weights_of_triplets_only_count_relative_to_each_other(cls, triplets):
     ("setting", "message"),
     [
         *[({"n_bits": value}, f"n_bits={value!r}: give an integer") for value in (0, -1, 1.5, True, "8", None)],
-        *[({"C": value}, "C=.*: give a finite number") for value in (0, -1, np.nan, np.inf, "3", True, None)],
+        *[({"C": value}, "C=.*: give a number above 0") for value in (0, -1, np.nan, np.inf, "3", True, None)],
         *[({"tolerance": value}, "tolerance=.*: give a finite number") for value in (0, -1e-3, np.nan)],
         *[({"n_near": value}, "n_near=.*: give an integer") for value in (0, 1.5, "5", True)],
         *[({"n_far": value}, "n_far=.*: give an integer") for value in (0, 1.5, "5", True)],
@@ -223,7 +223,7 @@ def test_weights_of_triplets_only_count_relative_to_each_other(cls, triplets):
         ({"start": "spectral:ridge=-1"}, "ridge=-1"),
         ({"start": "spectral:ridge=wide"}, "ridge"),
         ({"schedule": "stagewise:speed=3"}, "it has none"),
-        ({"random_state": -1}, "non-negative"),
+        ({"random_state": -1}, "random_state=-1: give None"),
     ],
     ids=repr,
 )
@@ -349,7 +349,7 @@ def test_too_small_a_C_leaves_all_weights_zero_and_says_so(cls, schedule, caplog
     with caplog.at_level(logging.WARNING, "structhash"):
         model = cls(**SMALL, schedule=schedule, C=1e-6).fit(X, Y)
     assert not model.weights_.any()
-    assert "all weights are 0: C=1e-06 is too small for these data; raise it" in caplog.text
+    assert "all weights are 0: at C=1e-06 no bit is worth its cost; raise it" in caplog.text
     assert model.search_weights_ is None
     assert 0 < model.score(X, Y) < 1
 

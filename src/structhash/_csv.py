@@ -50,6 +50,10 @@ def _table(lines):
         raise ValueError("it has no line")
     header = any(cell.strip() and _number(cell) is None for cell in first)
     names = [cell.strip() for cell in first] if header else [str(j + 1) for j in range(len(first))]
+    if header and "" in names:
+        raise ValueError(
+            f"column {names.index('') + 1} has no name; leave it out if it holds row numbers, else name it"
+        )
     label = [j for j, name in enumerate(names) if name.lower() in LABELS]
     if len(label) > 1:
         raise ValueError(f"it has {len(label)} columns named {' or '.join(LABELS)}; keep one")
@@ -92,4 +96,5 @@ def _labels(cells):
     try:
         return np.array([int(cell) for cell in cells], dtype=np.int64)
     except (ValueError, OverflowError):
-        return np.array(values)
+        exact = max(map(abs, values)) < 2**53  # else different labels could become one number
+        return np.array(values if exact else cells)

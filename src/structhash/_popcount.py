@@ -36,7 +36,7 @@ def count_differing(queries, codes, distances):
 
 @njit(cache=True, nogil=True)
 def add_tables(queries, codes, tables, distances):
-    """Weighted distances of bytes, by float32 tables (n_bytes, 256), into float32 (n_queries, n)."""
+    """Weighted distances of bytes, by float64 tables (n_bytes, 256), into float32 (n_queries, n)."""
     n, width = codes.shape
     own = np.empty_like(tables)  # own[b, x]: what byte x of a code adds for this query
     for q in range(queries.shape[0]):
@@ -44,7 +44,7 @@ def add_tables(queries, codes, tables, distances):
             for x in range(256):
                 own[b, x] = tables[b, x ^ queries[q, b]]
         for i in range(n):
-            total = np.float32(0)
+            total = 0.0
             for b in range(width):
                 total += own[b, codes[i, b]]
             distances[q, i] = total

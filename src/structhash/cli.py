@@ -184,7 +184,7 @@ def compare(
             help="Comma list as for fit --method, or all. NAME@database: fitted on the database; "
             "float: the vectors themselves, by L2."
         ),
-    ] = "structhash,cghash,itq@database,lsh,float",
+    ] = "structhash,cghash,one_hot,itq@database,lsh,float",
     bits: Annotated[str, typer.Option(help="Lengths of the codes, in bits; comma list.")] = "16,32,64",
     protocol: Annotated[
         str,

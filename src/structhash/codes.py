@@ -174,7 +174,7 @@ def byte_tables(weights):
 
     Returns
     -------
-    tables : float32 array of shape (ceil(n_bits / 8), 256)
+    tables : float64 array of shape (ceil(n_bits / 8), 256)
         ``tables[b, x]`` sums the weights of the bits set in byte x at byte position b; pad bits weigh 0.
 
     Raises
@@ -185,7 +185,7 @@ def byte_tables(weights):
     Examples
     --------
     >>> byte_tables([1.0, 2.0, 4.0])[0, :8]
-    array([0., 1., 2., 3., 4., 5., 6., 7.], dtype=float32)
+    array([0., 1., 2., 3., 4., 5., 6., 7.])
     """
     weights = np.asarray(weights, dtype=np.float64)
     if weights.ndim != 1 or weights.size == 0:
@@ -197,7 +197,7 @@ def byte_tables(weights):
     padded = np.zeros(-(-weights.size // 8) * 8)
     padded[: weights.size] = weights
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
-    return (padded.reshape(-1, 8) @ bits.T.astype(np.float64)).astype(np.float32)
+    return padded.reshape(-1, 8) @ bits.T.astype(np.float64)
 
 
 def weighted_hamming(queries, codes, weights):
@@ -212,7 +212,7 @@ def weighted_hamming(queries, codes, weights):
     Returns
     -------
     distances : float32 array of shape (n_queries, n)
-        Added in byte order, so that the same pair has the same distance in every call.
+        Added in float64 and rounded once, so that sums equal but for rounding tie.
 
     Raises
     ------

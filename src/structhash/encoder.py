@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import numbers
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any
 
@@ -170,10 +173,20 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _check(self, X: Any, y: Any = "no_validation", reset: bool = True) -> Any:
         """Validated X (and y): float32 or float64 as given, float16 and small integers as float32."""
         dtype = getattr(X, "dtype", None)
+        if np.ma.isMaskedArray(X):
+            raise TypeError("X is a masked array; fill or drop what is masked and give a plain array")
+        if isinstance(dtype, np.dtype) and dtype.kind in "mM":
+            raise TypeError(f"X is {dtype}; give numbers, such as days since a date")
         small = isinstance(dtype, np.dtype) and dtype.kind in "fiub" and dtype.itemsize <= 2
         allowed = np.float32 if small else [np.float64, np.float32]
         least = 2 if reset else 1
-        return validate_data(self, X, y, reset=reset, dtype=allowed, ensure_min_samples=least)
+        checked = validate_data(self, X, y, reset=reset, dtype=allowed, ensure_min_samples=least)
+        rows = checked[0] if isinstance(checked, tuple) else checked
+        if reset and max(rows.max(), -rows.min()) > np.finfo(rows.dtype).max / 1e8:
+            raise ValueError(
+                f"X reaches {np.abs(rows).max():.3g}, near the end of {rows.dtype}; divide it by that"
+            )
+        return checked
 
     def _prefix(self, n_bits: int | None) -> int:
         if n_bits is None:
@@ -233,23 +246,54 @@ def load_model(path: str | PathLike[str]) -> Any:
     return model
 
 
+@contextlib.contextmanager
+def whole_or_nothing(encoder: HashEncoder) -> Iterator[None]:
+    """An encoder as it was before, where the fit inside fails or is left half-way."""
+    state: dict[str, Any] = encoder.__dict__
+    before = dict(state)
+    try:
+        yield
+    except BaseException:
+        state.clear()
+        state.update(before)
+        raise
+
+
+def whole(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a `fit` method: `whole_or_nothing`."""
+
+    @functools.wraps(fit)
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with whole_or_nothing(self):
+            return fit(self, *args, **kwargs)
+
+    return wrapped
+
+
 def check_count(name: str, value: Any) -> None:
     """ValueError unless `value` is an integer >= 1."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name}={value!r}: give an integer of at least 1")
 
 
-def check_positive(name: str, value: Any) -> None:
-    """ValueError unless `value` is a finite number > 0."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
-        raise ValueError(f"{name}={value!r}: give a finite number above 0")
+def check_positive(name: str, value: Any, most: float = np.finfo(float).max) -> None:
+    """ValueError unless `value` is a number above 0 and not above `most`."""
+    number: Any = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
+    if not 0 < number <= most:
+        limit = "a finite number above 0" if most > 1e300 else f"a number above 0 and at most {most:g}"
+        raise ValueError(f"{name}={value!r}: give {limit}")
 
 
 def generator(random_state: Any) -> np.random.Generator:
     """A numpy Generator from an int, None, RandomState or Generator."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state={random_state!r}: give None, an integer >= 0, a RandomState or a Generator"
+        ) from None
 
 
 def _setting(name: str, value: Any) -> Any:

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from structhash.colgen import Master, Step, column_generation
-from structhash.encoder import HashEncoder, check_count, check_positive, generator
+from structhash.encoder import HashEncoder, check_count, check_positive, generator, whole_or_nothing
 from structhash.masters.hinge import HingeMaster
 from structhash.masters.ranking import RankingMaster
 from structhash.masters.schedules import Stagewise
@@ -22,6 +22,8 @@ from structhash.pieces import Params, Rankings, Schedule, load
 from structhash.supervision import Supervision, as_supervision, is_indicator, points
 
 logger = logging.getLogger(__name__)
+
+LARGEST_C = 1e8  # beyond, the linear programmes of the master lose their digits
 
 
 class CGHash(HashEncoder):
@@ -124,7 +126,7 @@ class CGHash(HashEncoder):
         """`fit` as a generator, one `Step` a bit; the model is fitted once it is exhausted."""
         loss = load("losses", self.loss)
         regularizer = load("regularizers", self.regularizer)
-        n_jobs = effective_n_jobs(self.n_jobs)
+        n_jobs = threads(self.n_jobs)
 
         kind = TripletMaster if loss.smooth else HingeMaster
 
@@ -225,7 +227,7 @@ class StructHash(HashEncoder):
         """`fit` as a generator, one `Step` a bit; the model is fitted once it is exhausted."""
         ranking = load("rankings", self.ranking)
         regularizer = load("regularizers", self.regularizer)
-        n_jobs = effective_n_jobs(self.n_jobs)
+        n_jobs = threads(self.n_jobs)
 
         def master(rankings: Rankings, graph: PairGraph, schedule: Schedule) -> RankingMaster:
             return RankingMaster(
@@ -244,9 +246,17 @@ class StructHash(HashEncoder):
 def learn(
     encoder: Any, X: Any, y: Any, make_master: Callable[[Rankings, PairGraph, Schedule], Master]
 ) -> Iterator[Step]:
-    """Fit `encoder` bit by bit: check its input, draw the comparisons, generate columns, keep the outcome."""
+    """Fit `encoder` bit by bit; where that fails or is left half-way it stays as it was."""
+    with whole_or_nothing(encoder):
+        yield from bit_by_bit(encoder, X, y, make_master)
+
+
+def bit_by_bit(
+    encoder: Any, X: Any, y: Any, make_master: Callable[[Rankings, PairGraph, Schedule], Master]
+) -> Iterator[Step]:
+    """Check the input, draw the comparisons, generate columns, keep the outcome."""
     check_count("n_bits", encoder.n_bits)
-    check_positive("C", encoder.C)
+    check_positive("C", encoder.C, most=LARGEST_C)
     check_positive("tolerance", encoder.tolerance)
     family, start = load("families", encoder.family), load("starts", encoder.start)
     schedule = load("schedules", encoder.schedule)
@@ -254,6 +264,8 @@ def learn(
         X = encoder._check(X)
     else:
         X, y = encoder._check(X, y)
+        if y.dtype.kind == "f" and (y != np.floor(y)).any():
+            raise ValueError("Unknown label type: continuous; y holds fractions, give classes or a supervision")
     supervision = as_supervision(y, encoder.n_near, encoder.n_far)
 
     known = stored(encoder)
@@ -285,6 +297,15 @@ def learn(
     encoder.n_skipped_ = len(X) - len(np.unique(rankings.queries))
     encoder.history_ = history + [record(t, steps[t]) for t in range(len(history), len(steps))]
     report(encoder)
+
+
+def threads(n_jobs: Any) -> int:
+    """Number of threads that `n_jobs` asks for."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r}: give None for one thread, a number of threads, or -1 for all cores"
+        )
+    return effective_n_jobs(n_jobs)
 
 
 def stored(encoder: Any) -> list[Params]:
@@ -320,7 +341,11 @@ def report(encoder: Any) -> None:
     if encoder.n_bits_ < encoder.n_bits:
         logger.info("no better bit was found after %d of %d", encoder.n_bits_, encoder.n_bits)
     if not encoder.weights_.any():
-        logger.warning("all weights are 0: C=%g is too small for these data; raise it", encoder.C)
+        logger.warning(
+            "all weights are 0: at C=%g no bit is worth its cost; raise it, unless the comparisons contradict "
+            "each other",
+            encoder.C,
+        )
     repeated = sum(not each["distinct"] for each in encoder.history_)
     if repeated:
         logger.warning(

@@ -61,10 +61,10 @@ def atomic(path):
         raise FileNotFoundError(
             f"cannot write {path}: the folder {target.parent} does not exist; create it first"
         )
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        mode = temporary.stat().st_mode
+        mode = (target if target.exists() else temporary).stat().st_mode
         yield temporary
         temporary.chmod(mode)  # a writer may have made a new file there with other rights
         _flush(temporary)

@@ -158,6 +158,10 @@ def ndcg(blocks: Blocks, k: int = 100, discount: str = "paper", normalizer: str 
     top = blocks.grades.shape[1]
     if normalizer == "paper" and top > 1:
         raise ValueError(f"normalizer='paper' met grades up to {top}; allowed are 0 and 1: use 'ideal'")
+    if normalizer == "ideal":
+        k = min(
+            k, int(blocks.sums(blocks.size).max(initial=1))
+        )  # places beyond the last item count for nothing
     rank = np.arange(1, k + 1)
     weight = 1 / np.log2(rank + 1 if discount == "standard" else np.maximum(rank, 2))
     total = np.concatenate(([0.0], np.cumsum(weight)))

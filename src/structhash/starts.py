@@ -51,9 +51,20 @@ class Spectral:
 
     def __call__(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator) -> Params:
         """One plane through the origin of Z (n, d)."""
+        n, d = Z.shape
+        if n < d:  # the plane lies in the span of the rows: turn them into n coordinates
+            Q, rows = np.linalg.qr(Z.T)
+            normal = Q @ self.solve(rows.T, pairs, rng, d)
+        else:
+            normal = self.solve(Z, pairs, rng, d)
+        normal *= -1 if normal[np.abs(normal[:, 0]).argmax(), 0] < 0 else 1
+        return {"normal": normal, "offset": np.zeros(1, Z.dtype)}
+
+    def solve(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, n_features: int) -> NDArray[Any]:
+        """The eigenvector (d, 1) in coordinates Z (n, d); the ridge is a multiple of tr(Z'Z) / n_features."""
         d = Z.shape[1]
         gram = (Z.T @ Z).astype(np.float64)
-        mean = np.trace(gram) / d
+        mean = np.trace(gram) / n_features
         floor = max(1e-6, 2 * d * np.finfo(Z.dtype).eps)  # above the rounding error of Z'Z
         gram[np.diag_indices(d)] += (self.ridge + floor) * mean + np.finfo(np.float32).tiny
         R = cholesky(gram).astype(Z.dtype)
@@ -72,9 +83,7 @@ class Spectral:
                 u = eigsh(operator, k=1, which="LA", v0=first, tol=1e-3, maxiter=10 * d)[1]
             except ArpackError:  # no convergence, or W = 0
                 u = first.reshape(-1, 1)
-        normal = solve_triangular(R, u.astype(Z.dtype))
-        normal *= -1 if normal[np.abs(normal[:, 0]).argmax(), 0] < 0 else 1
-        return {"normal": normal, "offset": np.zeros(1, Z.dtype)}
+        return solve_triangular(R, u.astype(Z.dtype))
 
 
 @dataclass(frozen=True)

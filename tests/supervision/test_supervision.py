@@ -193,5 +193,7 @@ def test_bad_triplets(indices, message, rng):
 )
 def test_bad_triplet_weights(weights, rng):
     triplets = Triplets(np.array([[0, 1, 2], [1, 0, 2]]), np.array(weights))
-    with pytest.raises(ValueError, match="triplet weights must be 2 finite numbers >= 0, not all 0; got shape"):
+    with pytest.raises(
+        ValueError, match="triplet weights must be 2 finite numbers >= 0, not all 0 and not huge; got shape"
+    ):
         triplets.rankings(rows(4), rng)

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
-from structhash.encoder import HashEncoder, check_count, check_positive, generator
+from structhash.encoder import HashEncoder, check_count, check_positive, generator, whole
 from structhash.pieces import load
 
 POOL = 4096  # codewords drawn to choose from, at least
@@ -84,6 +84,7 @@ class OneHot(HashEncoder):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    @whole
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from X (n, d) and labels (n,), numbers or strings.
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
-from structhash.encoder import HashEncoder, check_count, generator
+from structhash.encoder import HashEncoder, check_count, generator, whole
 
 NOISE = 1e-12  # share of the largest variance below which a principal direction is rounding error
 
@@ -53,6 +53,7 @@ class LSH(HashEncoder):
         self.n_bits = n_bits
         self.random_state = random_state
 
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Take the mean of X (n, d) and draw the planes; y is not looked at.
 
@@ -131,6 +132,7 @@ class ITQ(HashEncoder):
         self.n_iter = n_iter
         self.random_state = random_state
 
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the rotation from X (n, d); y is not looked at.
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
-from structhash.commands.console import bar, check_output, print_table, show, to_json
-from structhash.commands.inputs import judgements, labels, methods, read_array
+from structhash.commands.console import bar, check_output, print_table, say, show, to_json
+from structhash.commands.inputs import judgements, labels, methods, read_array, read_for
 from structhash.encoder import load_model
 from structhash.files import atomic
 from structhash.io import Dataset, read, read_codes, write_npy
@@ -21,11 +21,12 @@ from structhash.search import Exact, load_index
 from structhash.supervision import Neighbours, Qrels
 
 SHOWN = 3  # queries in the table on a terminal
+DATA_NAMES = (".npy", ".npz", ".csv")  # no endings for models and indexes
 
 
 def fit(data: Path, out: Path, spec: str, bits: int, neighbours: bool, seed: int, as_json: bool) -> None:
     """Learn a model from a data file and save it."""
-    check_output(out, data)
+    check_output(out, data, refused=DATA_NAMES)
     method = trainable(spec)
     dataset = read(data)
     y = supervision(method, dataset, data, neighbours)
@@ -36,6 +37,7 @@ def fit(data: Path, out: Path, spec: str, bits: int, neighbours: bool, seed: int
         encoder = prepare(method.encoders[0], bits, seed)
         learn(encoder, dataset.X, y)
     seconds = time.perf_counter() - began
+    encoder.column_names_ = dataset.names
     encoder.save(out)
     facts = {
         "method": chosen or spec,
@@ -86,7 +88,7 @@ def encode(model: Path, data: Path, out: Path, bits: int | None, queries: bool, 
     """Write the packed codes of the rows, or of the queries, of a data file."""
     check_output(out, model, data, suffix=".npy")
     encoder = load_model(model)
-    dataset = read(data)
+    dataset = read_for(encoder, data)
     if queries and dataset.Q is None:
         raise ValueError(f"{data} holds no queries Q; leave --queries out to encode X")
     codes = encoder.encode(dataset.Q if queries else dataset.X, bits)
@@ -100,7 +102,7 @@ def index(
     codes: Path, out: Path, bits: int | None, backend: str, ids: Path | None, model: Path | None, as_json: bool
 ) -> None:
     """Put codes into an index and save it."""
-    check_output(out, codes, ids, model)
+    check_output(out, codes, ids, model, refused=DATA_NAMES)
     if backend not in ("exact", "flat"):
         raise ValueError(f"--backend {backend!r}: give exact or flat")
     table = read_codes(codes)
@@ -141,7 +143,8 @@ def search(
     found = load_index(path)
     codes = query_codes(queries, model, found.n_bits)
     if radius is None:
-        distances, ids = found.search(codes, k or 10)
+        k = min(k or 10, max(1, len(found)))
+        distances, ids = found.search(codes, k)
         arrays = {"distances": distances, "ids": ids}
         hits = [(d[i >= 0], i[i >= 0]) for d, i in zip(distances, ids, strict=True)]
     else:
@@ -153,7 +156,7 @@ def search(
             np.savez(file, **arrays)
     if as_json:
         results = [{"query": q, "ids": i, "distances": d} for q, (d, i) in enumerate(hits)]
-        asked = {"k": k or 10} if radius is None else {"radius": radius}
+        asked = {"k": k} if radius is None else {"radius": radius}
         print(to_json({"queries": len(codes), "bits": found.n_bits, **asked, "results": results}))
     else:
         print_hits(hits, every=out is None and not sys.stdout.isatty())
@@ -167,7 +170,13 @@ def query_codes(path: Path, model: Path | None, n_bits: int) -> NDArray[np.uint8
         if path.suffix.lower() != ".npy":
             raise ValueError(f"{path} is no .npy file of codes; for vectors give --model too")
         return read_codes(path)
-    encoder, dataset = load_model(model), read(path)
+    encoder = load_model(model)
+    if encoder.n_bits_ > n_bits:
+        say(
+            "warning",
+            f"{model} has {encoder.n_bits_} bits, the index {n_bits}: right only for a prefix of its codes",
+        )
+    dataset = read_for(encoder, path)
     return encoder.encode(dataset.X if dataset.Q is None else dataset.Q, n_bits)
 
 

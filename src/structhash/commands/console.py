@@ -58,6 +58,8 @@ def outcome(error: Exception) -> int | None:
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, ValueError | TypeError | OSError):
         return fail(describe(error))
+    if isinstance(error, MemoryError):
+        return fail(f"not enough memory for what was asked ({error}); ask for less, or give fewer rows")
     if not hasattr(error, "format_message"):  # no usage error of typer
         return None
     context = getattr(error, "ctx", None)
@@ -189,19 +191,24 @@ def write_json(path: Path, document: Any) -> None:
         temporary.write_text(to_json(document) + "\n", encoding="utf-8")
 
 
-def check_output(out: Path | None, *inputs: Path | None, suffix: str = "") -> None:
+def check_output(
+    out: Path | None, *inputs: Path | None, suffix: str = "", refused: tuple[str, ...] = ()
+) -> None:
     """Refuse before the work what could not, or should not, be written after it.
 
     Raises
     ------
     ValueError, OSError
         If `out` is a folder or a device, its folder is missing or closed to us, it is one of the inputs, or
-        its name has another ending than `suffix`. An ordinary file of that name is going to be replaced.
+        its name has another ending than `suffix`, or one of those `refused`. An ordinary file of that name
+        is going to be replaced.
     """
     if out is None:
         return
     if suffix and out.suffix.lower() != suffix:
         raise ValueError(f"cannot write {out}: the name must end in {suffix}")
+    if out.suffix.lower() in refused:
+        raise ValueError(f"cannot write {out}: {out.suffix} files hold data; give another ending")
     if out.is_dir():
         raise ValueError(f"cannot write {out}: it is a folder; give the name of a file")
     if out.exists() and not out.is_file():

@@ -14,12 +14,12 @@ from structhash import StructHash, report
 from structhash.commands.codes import learn
 from structhash.commands.console import print_table, to_json, write_json
 from structhash.commands.inputs import methods
-from structhash.commands.scores import both_distances, run, stamp
+from structhash.commands.scores import LEGEND, both_distances, run, stamp
 from structhash.evaluate import MEASURES, Result, same_label, seen_classes
 from structhash.io import write_npy
 from structhash.search import Exact
 
-OTHERS = "cghash,itq,lsh,float"
+OTHERS = "cghash,one_hot,itq,lsh,float"
 N_QUERIES, N_TRAIN = 300, 800
 FILES = {
     "model.structhash": "the model; open it with structhash.load_model or `structhash encode`",
@@ -63,7 +63,7 @@ def demo(folder: Path, bits: int, seed: int, as_json: bool) -> None:
     results += run(methods(OTHERS), X, y, bits=[bits], seeds=[seed], n_queries=N_QUERIES, n_train=N_TRAIN)
     lines = report.summarise(results)
     say(report.table(lines), end="")
-    say("* significantly below the best code; float: the vectors themselves, by Euclidean distance")
+    say(LEGEND)
 
     folder.mkdir(exist_ok=True)
     encoder.save(folder / "model.structhash")

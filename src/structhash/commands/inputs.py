@@ -36,7 +36,10 @@ def measures(texts: Iterable[str] | None) -> list[str]:
     names = [name.strip() for text in texts or evaluate.MEASURES for name in text.split(",")]
     for name in names:
         if name != "pr_area":
-            metrics.parse(name)
+            try:
+                metrics.parse(name)
+            except ValueError as error:
+                raise ValueError(f"{error}, or pr_area") from None
     return list(dict.fromkeys(names))
 
 
@@ -68,7 +71,23 @@ def labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:
     return data.y
 
 
-def retrieval(path: Path, n_queries: int, seed: int) -> Retrieval:
+def read_for(encoder: Any, path: Path) -> Dataset:
+    """A data set for a model: its columns must be those that the model was fitted on, where both have names.
+
+    Raises
+    ------
+    ValueError
+        If they are not.
+    """
+    data, names = read(path), getattr(encoder, "column_names_", None)
+    if names and data.names and data.names != names:
+        raise ValueError(
+            f"{path} has the columns {', '.join(data.names)}; the model needs {', '.join(names)} in this order"
+        )
+    return data
+
+
+def retrieval(path: Path, n_queries: int, seed: int, encoder: Any) -> Retrieval:
     """Queries and database of a data file: judged ones where it has them, else a split by labels.
 
     Raises
@@ -76,7 +95,7 @@ def retrieval(path: Path, n_queries: int, seed: int) -> Retrieval:
     ValueError
         If it has neither, or nothing in it is relevant to any query.
     """
-    data = read(path)
+    data = read_for(encoder, path)
     if data.Q is not None and data.qrels is not None:
         size = len(data.Q), len(data.X)
         judged = evaluate.judged(judgements(data.qrels, *size, path), *size)
@@ -120,5 +139,5 @@ def read_array(path: Path) -> NDArray[Any]:
         raise FileNotFoundError(f"no such file: {path}")
     try:
         return np.lib.format.open_memmap(path, mode="r")
-    except ValueError as error:
+    except Exception as error:  # numpy raises a dozen kinds of error on damaged files
         raise ValueError(f"cannot read {path}: it is no whole .npy file ({error})") from None

@@ -22,6 +22,9 @@ from structhash.evaluate import retrieval as score
 from structhash.io import read
 from structhash.methods import Method
 
+LEGEND = (
+    "* significantly below the best code of its length; float: the vectors themselves, by Euclidean distance"
+)
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -39,7 +42,7 @@ def evaluate(
     check_output(out, model, data)
     names = measures(measure)
     encoder = load_model(model)
-    task = retrieval(data, n_queries, seed)
+    task = retrieval(data, n_queries, seed, encoder)
     queries, codes = encoder.encode(task.queries), encoder.encode(task.database)
     scored = both_distances(encoder, queries, codes, task.relevance, names, ties)
     found = {distance: scores.mean for distance, scores in scored}
@@ -103,7 +106,8 @@ def compare(
     }
     give(report.as_json(lines, **about, **stamp()), out, as_json)
     if not as_json:
-        print(report.table(lines), end="")
+        print(f"{data.name}: {len(dataset.X)} rows, protocol {protocol}, mean of {len(draws)} seeds\n")
+        print(report.table(lines) + LEGEND)
 
 
 def both_distances(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,9 @@ class Linear:
     sharpness: float = 2.0
 
     def __post_init__(self) -> None:
-        if self.steps < 0:
+        if not isinstance(self.steps, Integral) or self.steps < 0:
             raise ValueError(f"steps={self.steps!r}: give an integer >= 0")
-        if not 0 < self.sharpness < np.inf:
+        if not isinstance(self.sharpness, Real) or not 0 < self.sharpness < np.inf:
             raise ValueError(f"sharpness={self.sharpness!r}: give a finite number > 0")
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:

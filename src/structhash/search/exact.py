@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import threading
 
 import numpy as np
 from numba import njit
@@ -47,6 +48,7 @@ class Exact:
         self.n_bits = check_n_bits(n_bits)
         self.weights = None if weights is None else _check_weights(weights, self.n_bits)
         self._blocks: list = []  # (codes, ids or None) of each add, rows ascending by id
+        self._lock = threading.Lock()  # search merges the blocks while another thread may add
 
     def add(self, codes, ids=None):
         """Add codes; where it raises, the index is as before.
@@ -65,11 +67,12 @@ class Exact:
             If the codes are not codes of `n_bits` bits, or the ids break a rule above.
         """
         codes = check_codes(codes, self.n_bits)
-        own = bool(self._blocks) and self._blocks[0][1] is not None
-        ids = check_ids(ids, len(codes), own, self.ntotal, lambda: [ids for _, ids in self._blocks])
-        if len(codes):
-            order = slice(None) if ids is None else np.argsort(ids)
-            self._blocks.append((codes[order].copy(), None if ids is None else ids[order]))
+        with self._lock:
+            own = bool(self._blocks) and self._blocks[0][1] is not None
+            ids = check_ids(ids, len(codes), own, self.ntotal, lambda: [ids for _, ids in self._blocks])
+            if len(codes):
+                order = slice(None) if ids is None else np.argsort(ids)
+                self._blocks.append((codes[order].copy(), None if ids is None else ids[order]))
 
     def search(self, codes, k):
         """The `k` nearest codes of each query.
@@ -155,6 +158,14 @@ class Exact:
         weights = "" if self.weights is None else "weights=..., "
         return f"Exact(n_bits={self.n_bits}, {weights}ntotal={self.ntotal})"
 
+    def __getstate__(self):
+        """Without the lock, which cannot be pickled."""
+        return {**vars(self), "_lock": None}
+
+    def __setstate__(self, state):
+        """With a lock of its own."""
+        vars(self).update(state, _lock=threading.Lock())
+
     def save(self, path):
         """Save the index as one file, codes in the order of their ids."""
         codes, ids = self._table()
@@ -175,17 +186,18 @@ class Exact:
 
     def _table(self):
         """All codes and ids (None for running numbers), rows ascending by id, as one block."""
-        if not self._blocks:
-            return np.empty((0, -(-self.n_bits // 8)), dtype=np.uint8), None
-        if len(self._blocks) > 1:
-            codes = np.concatenate([codes for codes, _ in self._blocks])
-            ids = None
-            if self._blocks[0][1] is not None:
-                ids = np.concatenate([ids for _, ids in self._blocks])
-                order = np.argsort(ids)
-                codes, ids = codes[order], ids[order]
-            self._blocks = [(codes, ids)]
-        return self._blocks[0]
+        with self._lock:
+            if not self._blocks:
+                return np.empty((0, -(-self.n_bits // 8)), dtype=np.uint8), None
+            if len(self._blocks) > 1:
+                codes = np.concatenate([codes for codes, _ in self._blocks])
+                ids = None
+                if self._blocks[0][1] is not None:
+                    ids = np.concatenate([ids for _, ids in self._blocks])
+                    order = np.argsort(ids)
+                    codes, ids = codes[order], ids[order]
+                self._blocks = [(codes, ids)]
+            return self._blocks[0]
 
     def _distances(self, queries, database):
         """Yield (first row, distances) for one block of codes after another."""

@@ -58,13 +58,11 @@ class Triplets:
             raise ValueError(f"triplet {first} is {t[first].tolist()}; its three rows must differ")
         weights = None if self.weights is None else np.asarray(self.weights, np.float64)
         if weights is not None and (
-            weights.shape != (len(t),)
-            or not np.isfinite(weights).all()
-            or weights.min() < 0
-            or weights.sum() == 0
+            weights.shape != (len(t),) or not (weights >= 0).all() or not 0 < weights.max() < 1e300 / len(t)
         ):
             raise ValueError(
-                f"triplet weights must be {len(t)} finite numbers >= 0, not all 0; got shape {weights.shape}"
+                f"triplet weights must be {len(t)} finite numbers >= 0, not all 0 and not huge; "
+                f"got shape {weights.shape}"
             )
         return t.astype(np.int32), weights
 
