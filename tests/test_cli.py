@@ -158,9 +158,7 @@ def test_prefix_ids_and_backend(here, tmp_path):
     np.testing.assert_array_equal(np.load(codes), load_model("w").encode(X[200:500], 5))
     done("index", codes, "-o", out, "--model", "w", "--bits", 5)
     np.testing.assert_array_equal(load_index(out).weights, load_model("w").weights_at(5))
-    found = run("search", out, "judged.npz", "--model", "w", "--json")
-    assert len(json.loads(found.stdout)["results"]) == 2
-    assert "w has 12 bits, the index 5: right only for a prefix" in found.stderr
+    assert len(machine("search", out, "judged.npz", "--model", "w")["results"]) == 2
     facts = machine("index", codes, "-o", out, "--bits", 5, "--backend", "flat", "--ids", "ids.npy")
     assert facts == {"codes": 300, "bits": 5, "backend": "flat", "weighted": False, "file": str(out)}
     assert type(load_index(out)).__name__ == "Flat"
@@ -568,3 +566,13 @@ def test_far_more_neighbours_than_codes(here):
         len(machine("search", "w.index", "judged.npz", "--model", "w", "-k", 10**11)["results"][0]["ids"])
         == 300
     )
+
+
+def test_an_index_is_searched_with_its_own_model_only(here, tmp_path):
+    codes = tmp_path / "c.npy"
+    done("encode", here / "m", here / "x.npy", "-o", codes)
+    done("index", codes, "-o", tmp_path / "known", "--model", here / "m")
+    assert load_index(tmp_path / "known").source == load_model(here / "m").fingerprint()
+    found = run("search", tmp_path / "known", here / "x.npy", "--model", here / "w")
+    assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
+    assert "made with another model" in found.stderr

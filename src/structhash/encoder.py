@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import numbers
+import zlib
 from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any
@@ -136,6 +137,24 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             If a setting is a piece that has no name, so that no one could load it again.
         """
         check_is_fitted(self)
+        arrays, plain = self._fitted()
+        params = self.get_params(deep=False)
+        if "random_state" in params and not isinstance(params["random_state"], numbers.Integral):
+            params["random_state"] = None  # a generator's state is not a setting
+        params = {key: _setting(key, value) for key, value in params.items()}
+        header = {"class": type(self).__name__, "params": params, "fitted": plain, "arrays": sorted(arrays)}
+        files.save(path, arrays, json.loads(json.dumps(header, default=_plain)), KIND)
+
+    def fingerprint(self) -> str:
+        """A short text that tells models apart: checksum of the fitted arrays."""
+        check_is_fitted(self)
+        total = 0
+        for name, array in sorted(self._fitted()[0].items()):
+            total = zlib.crc32(np.ascontiguousarray(array).tobytes(), zlib.crc32(name.encode(), total))
+        return f"{total:08x}"
+
+    def _fitted(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """The fitted state: arrays by name, and plain values."""
         arrays: dict[str, NDArray[Any]] = {}
         plain: dict[str, Any] = {}
         for name, value in vars(self).items():
@@ -147,12 +166,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 arrays[name] = value
             else:
                 plain[name] = value.tolist() if isinstance(value, np.ndarray) else value
-        params = self.get_params(deep=False)
-        if "random_state" in params and not isinstance(params["random_state"], numbers.Integral):
-            params["random_state"] = None  # a generator's state is not a setting
-        params = {key: _setting(key, value) for key, value in params.items()}
-        header = {"class": type(self).__name__, "params": params, "fitted": plain, "arrays": sorted(arrays)}
-        files.save(path, arrays, json.loads(json.dumps(header, default=_plain)), KIND)
+        return arrays, plain
 
     def __sklearn_is_fitted__(self) -> bool:
         """False after a `fit` that failed or was left half-way, too."""

@@ -121,6 +121,7 @@ def index(
         raise ValueError(
             f"{model} weighs its bits, which flat cannot; use --backend exact, or give --bits and no --model"
         )
+    made.source = None if model is None else encoder.fingerprint()
     made.add(table, None if ids is None else np.asarray(read_array(ids)))
     made.save(out)
     facts = {"codes": len(made), "bits": n_bits, "backend": backend, "weighted": weights is not None}
@@ -141,7 +142,7 @@ def search(
     if k is not None and radius is not None:
         raise ValueError("-k and --radius ask for different things; give one of them")
     found = load_index(path)
-    codes = query_codes(queries, model, found.n_bits)
+    codes = query_codes(queries, model, found)
     if radius is None:
         k = min(k or 10, max(1, len(found)))
         distances, ids = found.search(codes, k)
@@ -164,20 +165,22 @@ def search(
             print(f"wrote {len(codes)} queries to {out}")
 
 
-def query_codes(path: Path, model: Path | None, n_bits: int) -> NDArray[np.uint8]:
+def query_codes(path: Path, model: Path | None, index: Any) -> NDArray[np.uint8]:
     """Codes as they are in a file, or of its vectors (Q where it has them, else X)."""
     if model is None:
         if path.suffix.lower() != ".npy":
             raise ValueError(f"{path} is no .npy file of codes; for vectors give --model too")
         return read_codes(path)
     encoder = load_model(model)
-    if encoder.n_bits_ > n_bits:
+    if index.source not in (None, encoder.fingerprint()):
+        raise ValueError(f"the index was made with another model than {model}; give that one")
+    if index.source is None and encoder.n_bits_ > index.n_bits:
         say(
             "warning",
-            f"{model} has {encoder.n_bits_} bits, the index {n_bits}: right only for a prefix of its codes",
+            f"{model} has {encoder.n_bits_} bits, the index {index.n_bits}: right only for prefixes",
         )
     dataset = read_for(encoder, path)
-    return encoder.encode(dataset.X if dataset.Q is None else dataset.Q, n_bits)
+    return encoder.encode(dataset.X if dataset.Q is None else dataset.Q, index.n_bits)
 
 
 def print_hits(hits: list[tuple[NDArray[Any], NDArray[Any]]], every: bool) -> None:

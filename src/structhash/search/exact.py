@@ -46,6 +46,7 @@ class Exact:
 
     def __init__(self, n_bits, weights=None):
         self.n_bits = check_n_bits(n_bits)
+        self.source = None  # fingerprint of the model that made the codes, where known; kept in the file
         self.weights = None if weights is None else _check_weights(weights, self.n_bits)
         self._blocks: list = []  # (codes, ids or None) of each add, rows ascending by id
         self._lock = threading.Lock()  # search merges the blocks while another thread may add
@@ -171,7 +172,7 @@ class Exact:
         codes, ids = self._table()
         arrays = {"codes": codes, "ids": ids, "weights": self.weights}
         present = {name: array for name, array in arrays.items() if array is not None}
-        files.save(path, present, {"n_bits": self.n_bits}, kind="index.exact")
+        files.save(path, present, {"n_bits": self.n_bits, "source": self.source}, kind="index.exact")
 
     @classmethod
     def load(cls, path):
@@ -182,6 +183,7 @@ class Exact:
         except ValueError as error:
             raise ValueError(f"cannot read {path}: {error}") from None
         index.add(codes, ids)
+        index.source = files.header(path).get("source")
         return index
 
     def _table(self):

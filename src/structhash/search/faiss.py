@@ -41,6 +41,7 @@ class Flat:
 
     def __init__(self, n_bits):
         self.n_bits = check_n_bits(n_bits)
+        self.source = None  # as in `Exact`
         self._index: Any = faiss.IndexBinaryFlat(-(-self.n_bits // 8) * 8)
 
     def add(self, codes, ids=None):
@@ -111,7 +112,7 @@ class Flat:
         if _has_ids(self._index):
             order = np.argsort(ids)
             arrays = {"codes": codes[order], "ids": ids[order]}
-        files.save(path, arrays, {"n_bits": self.n_bits}, kind="index.flat")
+        files.save(path, arrays, {"n_bits": self.n_bits, "source": self.source}, kind="index.flat")
 
     @classmethod
     def load(cls, path):
@@ -119,6 +120,7 @@ class Flat:
         n_bits, codes, ids, _ = load_table(path, "index.flat")
         index = cls(n_bits)
         index.add(codes, ids)
+        index.source = files.header(path).get("source")
         return index
 
     def to_faiss(self):
