@@ -107,24 +107,9 @@ class Precision:
         return float(np.count_nonzero(flags[: self.k]) / self.k)
 
     def most_violated(self, near, far, near_ptr, far_ptr):
-        """Return (loss, above, below) of the ranking that maximises loss - w'dPsi, eq. (infer).
+        """`pieces.Ranking.most_violated` for this measure.
 
-        It costs a sort and at most O(P min(k, P)): each number of hits is tried.
-
-        Parameters
-        ----------
-        near, far : float64 arrays (sum P,) and (sum N,), distances of the relevant and the irrelevant points
-        near_ptr, far_ptr : int64 arrays (Q + 1,); query i owns ``near[near_ptr[i]:near_ptr[i + 1]]``
-
-        Returns
-        -------
-        loss : float64 array (Q,), 1 - score; 0 where a query lacks relevant or irrelevant points
-        above, below : int32 arrays (sum P,) and (sum N,), irrelevant points before each relevant one and
-            relevant points after each irrelevant one; a pair is inverted only for a strict gain, above
-            1e-12 * max(1, spread of the distances) where sums of rounded distances are compared
-
-        Raises
-        ------
-        ValueError : if a distance is not finite or the pointers do not cut the arrays
+        Cost a query: a sort and at most O(P min(k, P)), each number of hits being tried.
+        Where sums of rounded distances are compared, a strict gain is one above 1e-12 * max(1, their spread).
         """
         return violate_precision(*as_queries(near, far, near_ptr, far_ptr), min(int(self.k), 2**62))

@@ -68,22 +68,9 @@ class SNDCG:
         return float(np.mean(1.0 / np.log2(2.0 + np.cumsum(~flags)[flags])))
 
     def most_violated(self, near, far, near_ptr, far_ptr):
-        """Return (loss, above, below) of the ranking with largest loss - w'dPsi, eq. (infer); O(n log n).
+        """`pieces.Ranking.most_violated` for this measure.
 
-        Parameters
-        ----------
-        near, far : float64 arrays (sum P,) and (sum N,), distances of the relevant and the irrelevant points
-        near_ptr, far_ptr : int64 arrays (Q + 1,); query i owns ``near[near_ptr[i]:near_ptr[i + 1]]``
-
-        Returns
-        -------
-        loss : float64 array (Q,), 1 - score; 0 where a query lacks relevant or irrelevant points
-        above, below : int32 arrays (sum P,) and (sum N,), irrelevant points before each relevant one and
-            relevant points after each irrelevant one; a pair is inverted only for a strict gain
-
-        Raises
-        ------
-        ValueError : if a distance is not finite or the pointers do not cut the arrays
+        Cost a query: O(n log n).
         """
         near, far, near_ptr, far_ptr = as_queries(near, far, near_ptr, far_ptr)
         places = np.arange(2.0, 3.0 + np.diff(far_ptr).max(initial=0))  # 1 + j for the places j = 1, ..., N + 1
