@@ -301,8 +301,10 @@ def test_pieces():
     for kind in KINDS:
         found = machine("pieces", kind)[kind]
         assert list(found) == names(kind)
-        assert all(found.values())
-    assert "squared_hinge" in done("pieces", "losses")
+        assert all(each["what"] and each["source"] for each in found.values())
+    text = done("pieces", "rankings")
+    assert "  ndcg:k=100,normalizer=ideal\n" in text
+    assert "doi:10.1145/1401890.1401906" in text
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ import scipy.linalg
 from scipy.sparse.linalg import ArpackNoConvergence
 
 import structhash.starts
-from structhash.pairs import laplacian, pair_graph
+from structhash.families.linear import Linear
+from structhash.pairs import laplacian, pair_graph, score
 from structhash.pieces import Start, load, names
-from structhash.starts import RandomPlanes, Spectral
+from structhash.starts import RandomPlanes, Several, Spectral
 
 
 @pytest.fixture
@@ -150,3 +151,22 @@ def test_bad_settings(make, message):
 def test_laplacian_of_the_tests_is_that_of_the_package(problem):
     Z, pairs = problem(4)
     np.testing.assert_allclose(matrices(Z, pairs, 0)[0], Z.T @ laplacian(pairs, Z), atol=1e-9)
+
+
+def test_the_best_of_several_starts_wins(problem):
+    Z, pairs = problem(6)
+    parts = [Spectral(), load("starts", "best_stump")]
+    planes = load("starts", "several:of=spectral+best_stump")(Z, pairs, np.random.default_rng(0))
+    alone = [start(Z, pairs, np.random.default_rng(0)) for start in parts]
+    assert planes["normal"].shape == (6, 2)
+    for k, each in enumerate(alone):
+        np.testing.assert_allclose(planes["normal"][:, k], each["normal"][:, 0])
+        np.testing.assert_allclose(planes["offset"][k], each["offset"][0])
+    learned = Linear(steps=0).learn(Z, pairs, np.random.default_rng(0), Several("spectral+best_stump"))
+    best = max(score(pairs, Z @ each["normal"][:, 0] + each["offset"][0] > 0) for each in alone)
+    assert score(pairs, Linear().decide(Z, learned)[:, 0] > 0) == pytest.approx(best)
+
+
+def test_an_unknown_start_among_several_is_refused():
+    with pytest.raises(ValueError, match="no piece of starts is called 'nosuch'"):
+        Several("spectral+nosuch")

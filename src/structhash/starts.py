@@ -12,7 +12,7 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from structhash.pairs import laplacian
-from structhash.pieces import Pairs, Params
+from structhash.pieces import Pairs, Params, load
 from structhash.stumps import best_cut
 
 DENSE = 64  # up to this many features the eigenproblem is solved as a dense one
@@ -134,3 +134,28 @@ class BestStump:
         normal = np.zeros((Z.shape[1], 1), Z.dtype)
         normal[cut.feature] = 1
         return {"normal": normal, "offset": np.array([-cut.threshold], Z.dtype)}
+
+
+@dataclass(frozen=True)
+class Several:
+    """Starts that compete: the planes of all of them, of which a family begins at the best on h'Lh.
+
+    Parameters
+    ----------
+    of : str
+        Names with their settings, joined by ``+``.
+    """
+
+    of: str = "spectral+random_planes+best_stump"
+
+    def __post_init__(self) -> None:
+        self.starts()  # refuses what is not known
+
+    def starts(self) -> list[Any]:
+        """The competing starts."""
+        return [load("starts", name) for name in str(self.of).split("+")]
+
+    def __call__(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator) -> Params:
+        """All planes in the space of Z (n, d)."""
+        planes = [start(Z, pairs, rng) for start in self.starts()]
+        return {name: np.concatenate([each[name] for each in planes], axis=-1) for name in planes[0]}

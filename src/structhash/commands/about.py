@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,28 +11,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash import files
-from structhash.commands.console import print_table, show, to_json
+from structhash.commands.console import show, to_json
 from structhash.commands.inputs import read_array
 from structhash.encoder import load_model
 from structhash.io import read
 from structhash.pieces import KINDS, classes
 from structhash.search import load_index
 
+ADDRESS = r"doi:\S+|https?://\S+"
+PAPER = "doi:10.1007/s11263-016-0984-4"  # the source of what names no other
+
 
 def pieces(kind: str | None, as_json: bool) -> None:
-    """Every piece by kind, with the first line of its docstring."""
+    """Every piece by kind: its settings with their defaults, the first line of its docstring, its source."""
     kinds = list(KINDS) if kind is None else [kind]
-    found = {kind: {name: summary(piece) for name, piece in classes(kind).items()} for kind in kinds}
+    found = {kind: {name: facts(piece) for name, piece in classes(kind).items()} for kind in kinds}
     if as_json:
         print(to_json(found))
         return
-    rows = [(kind, name, text) for kind, members in found.items() for name, text in members.items()]
-    print_table(("kind", "name", "what it is"), rows)
+    for kind, members in found.items():
+        print(f"{kind}:")
+        for name, each in members.items():
+            settings = ",".join(f"{key}={value}" for key, value in each["settings"].items())
+            print(f"  {name}{':' if settings else ''}{settings}")
+            print(f"      {each['what']} [{each['source']}]")
 
 
-def summary(piece: type) -> str:
-    """First line of a docstring."""
-    return (inspect.getdoc(piece) or "").partition("\n")[0]
+def facts(piece: type) -> dict[str, Any]:
+    """What a piece is, its settings with their defaults, and where it comes from."""
+    text = inspect.getdoc(piece) or ""
+    source = re.search(ADDRESS, text)
+    settings = {key: each.default for key, each in inspect.signature(piece).parameters.items()}
+    return {
+        "what": text.partition("\n")[0],
+        "settings": settings,
+        "source": source.group().rstrip(".,;)") if source else PAPER,
+    }
 
 
 def info(path: Path, as_json: bool) -> None:
