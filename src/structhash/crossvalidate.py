@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
-from structhash import metrics
-from structhash.encoder import check_count
-from structhash.evaluate import Block, Result, code_blocks, float_blocks, judged, judgements, retrieval
-from structhash.methods import Method, parse_method, prepare
+from structhash.evaluate import Block, Result, checked, code_blocks, float_blocks, judged, judgements, retrieval
+from structhash.methods import Method, prepare
 from structhash.supervision import Qrels
 from structhash.supervision.judgements import by_query
 
@@ -62,14 +60,8 @@ def compare_judged(
     ValueError
         If a method cannot learn from judgements, or these or a number are not allowed.
     """
-    measures, lengths = list(measures), list(bits)
-    for n_bits in lengths:
-        check_count("bits", n_bits)
-    for name in measures:
-        if name != "pr_area":
-            metrics.parse(name)
+    parsed, lengths, names = checked(methods, bits, measures)
     X, Q, qrels = np.asarray(X), np.asarray(Q), np.asarray(qrels)
-    parsed = [parse_method(method) if isinstance(method, str) else method for method in methods]
     for method in parsed:
         check_method(method)
     for _ in by_query(qrels, len(Q), len(X), within=False):
@@ -78,8 +70,8 @@ def compare_judged(
     for seed in map(operator.index, seeds):
         split = judgements(qrels, len(Q), seed, folds)
         for method in parsed:
-            for n_bits in (0,) if method.is_float else map(int, lengths):
-                yield from _measure(method, X, Q, qrels, split, relevance, n_bits, seed, measures, ties)
+            for n_bits in (0,) if method.is_float else lengths:
+                yield from _measure(method, X, Q, qrels, split, relevance, n_bits, seed, names, ties)
 
 
 def check_method(method: Method) -> None:

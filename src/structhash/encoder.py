@@ -110,10 +110,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         weights, found = self.search_weights_, []
         for first in range(0, len(codes), 256):
             block = codes[first : first + 256]
-            if weights is None:
-                apart = hamming(block, codes)
-            else:
-                apart = merge_ties(weighted_hamming(block, codes, weights), weights.sum())
+            apart = code_distances(block, codes, weights)
             others = np.ones(apart.shape, bool)
             others[np.arange(len(block)), first + np.arange(len(block))] = False
             shape = (len(block), len(codes) - 1)
@@ -217,6 +214,18 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def code_distances(
+    queries: NDArray[np.uint8], codes: NDArray[np.uint8], weights: NDArray[np.float64] | None
+) -> NDArray[Any]:
+    """Hamming distances (n_queries, n) of packed codes, to be scored.
+
+    Weighted ones are rounded to a millionth of the largest, so that sums equal but for rounding tie.
+    """
+    if weights is None:
+        return hamming(queries, codes)
+    return merge_ties(weighted_hamming(queries, codes, weights), weights.sum())
 
 
 def load_model(path: str | PathLike[str]) -> Any:

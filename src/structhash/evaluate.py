@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash import metrics
-from structhash.codes import hamming, weighted_hamming
-from structhash.encoder import check_count
+from structhash.encoder import check_count, code_distances
 from structhash.methods import Method, parse_method
 
 MEASURES = ("ndcg_paper@100", "precision@100", "map", "pr_area")
@@ -122,7 +121,7 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
         If a measure is not known, or there is no block.
     """
     measures = list(measures)
-    named = {name: metrics.parse(name) for name in measures if name != "pr_area"}
+    named = parse_measures(measures)
     found: dict[str, list[NDArray[np.float64]]] = {name: [] for name in measures}
     curve: Any = 0.0
     n_valid = 0
@@ -146,22 +145,55 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
     return Scores(mean, per_query)
 
 
+def parse_measures(names: Iterable[str]) -> dict[str, Callable[..., NDArray[np.float64]]]:
+    """The measures of `retrieval` that are functions of tie blocks: all but ``"pr_area"``.
+
+    Raises
+    ------
+    ValueError
+        If a name is not known.
+    """
+    try:
+        return {name: metrics.parse(name) for name in names if name != "pr_area"}
+    except ValueError as error:
+        raise ValueError(f"{error}, or pr_area") from None
+
+
+def checked(
+    methods: Iterable[str | Method], bits: Iterable[int], measures: Iterable[str]
+) -> tuple[list[Method], list[int], list[str]]:
+    """Methods, code lengths and measures of a comparison, refused before the first fit if one is not known."""
+    lengths, names = list(bits), list(measures)
+    for n_bits in lengths:
+        check_count("bits", n_bits)
+    parse_measures(names)
+    parsed = [parse_method(method) if isinstance(method, str) else method for method in methods]
+    return parsed, [int(n_bits) for n_bits in lengths], names
+
+
 def code_blocks(
     queries: NDArray[np.uint8],
     codes: NDArray[np.uint8],
     relevance: Callable[[slice], NDArray[Any]],
     weights: NDArray[np.float64] | None = None,
 ) -> Iterator[Block]:
-    """Hamming distances of packed query codes to packed database codes, block by block.
-
-    Weighted distances are rounded to a millionth of the largest, so that sums equal but for rounding tie.
-    """
+    """`code_distances` of packed query codes to packed database codes, block by block."""
     for rows in _rows(len(queries), len(codes)):
-        if weights is None:
-            yield hamming(queries[rows], codes), relevance(rows)
-        else:
-            apart = weighted_hamming(queries[rows], codes, weights)
-            yield metrics.merge_ties(apart, weights.sum()), relevance(rows)
+        yield code_distances(queries[rows], codes, weights), relevance(rows)
+
+
+def both_distances(
+    encoder: Any,
+    queries: NDArray[np.uint8],
+    codes: NDArray[np.uint8],
+    relevance: Callable[[slice], NDArray[Any]],
+    measures: Iterable[str] = MEASURES,
+    ties: str = "expected",
+) -> Iterator[tuple[str, Scores]]:
+    """Scores by plain and, for a model that weighs its bits, by weighted Hamming distance."""
+    for distance, weights in (("plain", None), ("weighted", encoder.search_weights_)):
+        if distance == "plain" or weights is not None:
+            yield distance, retrieval(code_blocks(queries, codes, relevance, weights), measures, ties)
 
 
 def float_blocks(
@@ -265,20 +297,14 @@ def compare(
     check_count("n_queries", n_queries)
     if n_train is not None:
         check_count("n_train", n_train)
-    measures, bits = list(measures), list(bits)
-    for n_bits in bits:
-        check_count("bits", n_bits)
-    for name in measures:
-        if name != "pr_area":
-            metrics.parse(name)
-    parsed = [parse_method(method) if isinstance(method, str) else method for method in methods]
+    parsed, lengths, names = checked(methods, bits, measures)
     sizes = {"n_queries": n_queries} | ({} if n_train is None else {"n_train": n_train})
     for seed in map(operator.index, seeds):
         split = PROTOCOLS[protocol](y, seed, **sizes)
         relevance = same_label(y[split.queries], y[split.database])
         for method in parsed:
-            for n_bits in (0,) if method.is_float else map(int, bits):
-                yield from _measure(method, X, y, split, relevance, n_bits, seed, measures, ties)
+            for n_bits in (0,) if method.is_float else lengths:
+                yield from _measure(method, X, y, split, relevance, n_bits, seed, names, ties)
 
 
 def _measure(
@@ -304,11 +330,7 @@ def _measure(
     codes = encoder.encode(database)
     encoded = time.perf_counter()
     query_codes = encoder.encode(queries)
-    distances = {"plain": None, "weighted": encoder.search_weights_}
-    for distance, weights in distances.items():
-        if distance == "weighted" and weights is None:
-            continue
-        scores = retrieval(code_blocks(query_codes, codes, relevance, weights), measures, ties)
+    for distance, scores in both_distances(encoder, query_codes, codes, relevance, measures, ties):
         yield Result(method.name, distance, n_bits, seed, chosen, scores, fitted - began, encoded - fitted)
 
 

@@ -10,7 +10,7 @@ import structhash.masters.ranking
 from structhash.masters.ranking import RankingMaster
 from structhash.masters.schedules import Stagewise, TotallyCorrective
 from structhash.masters.solvers import PlaneProgram
-from structhash.objectives.regularizers import L1
+from structhash.objectives.regularizers import L1, LInf
 from structhash.pairs import pair_graph, score
 from structhash.pieces import load, names
 from structhash.supervision import Labels
@@ -23,13 +23,7 @@ C = 20.0
 TOLERANCE = 1e-3
 
 
-class Box:
-    """l-infinity as the master sees it: free up to a bound."""
-
-    upper = 0.2
-
-    def cost(self, bit):
-        return 0.0
+BOX = LInf(0.2)
 
 
 @pytest.fixture
@@ -95,7 +89,7 @@ def optimum(rankings, bits, ranking, regularizer, schedule):
 
 
 @pytest.mark.parametrize("schedule", [TotallyCorrective(), Stagewise()], ids=repr)
-@pytest.mark.parametrize("regularizer", [L1(), Box()], ids=["l1", "box"])
+@pytest.mark.parametrize("regularizer", [L1(), BOX], ids=["l1", "box"])
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_objective_is_the_optimum_over_all_rankings(ranking, regularizer, schedule, make_master, tiny):
     helped = 0

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from structhash.masters.schedules import Stagewise, TotallyCorrective
 from structhash.masters.triplet import TripletMaster
-from structhash.objectives.regularizers import L1
+from structhash.objectives.regularizers import L1, LInf
 from structhash.pairs import pair_graph, score
 from structhash.pieces import load, names
 from structhash.supervision import Labels, Triplets
@@ -15,13 +15,7 @@ SMOOTH = [name for name in names("losses") if load("losses", name).smooth]
 SETTINGS = [(loss, box) for loss in SMOOTH for box in (False, True)]
 
 
-class Box:
-    """l-infinity as the master sees it: free up to a bound."""
-
-    upper = 0.2
-
-    def cost(self, bit):
-        return 0.0
+BOX = LInf(0.2)
 
 
 @pytest.fixture
@@ -97,7 +91,7 @@ def test_objective_equals_that_of_another_solver_on_the_listed_triplets(
     used = 0
     for seed in range(5):
         rankings, graph, bits, dh, share = problem(seed)
-        master = make_master(rankings, graph, loss, schedule, Box() if box else L1())
+        master = make_master(rankings, graph, loss, schedule, BOX if box else L1())
         for t in range(1, 7):
             solution = master.add(bits[t - 1])
             n_free = min(t, 2) if isinstance(schedule, Stagewise) else t
@@ -120,7 +114,7 @@ def test_objective_equals_that_of_another_solver_on_the_listed_triplets(
 def test_gap_is_that_of_an_explicit_dual_point(loss, box, make_master, problem):
     for seed in range(10):
         rankings, graph, bits, dh, share = problem(seed)
-        master = make_master(rankings, graph, loss, regularizer=Box() if box else L1())
+        master = make_master(rankings, graph, loss, regularizer=BOX if box else L1())
         costs = np.full(6, 0.0 if box else 1.0)
         for bit in bits:
             solution = master.add(bit)

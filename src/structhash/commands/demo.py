@@ -14,8 +14,8 @@ from structhash import StructHash, report
 from structhash.commands.codes import learn
 from structhash.commands.console import print_table, to_json, write_json
 from structhash.commands.inputs import methods
-from structhash.commands.scores import LEGEND, both_distances, run, stamp
-from structhash.evaluate import MEASURES, Result, same_label, seen_classes
+from structhash.commands.scores import LEGEND, run, stamp
+from structhash.evaluate import MEASURES, Result, both_distances, same_label, seen_classes
 from structhash.io import write_npy
 from structhash.search import Exact
 

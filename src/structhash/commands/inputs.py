@@ -34,12 +34,7 @@ def numbers(option: str, text: str, least: int) -> list[int]:
 def measures(texts: Iterable[str] | None) -> list[str]:
     """Names of measures from a repeated or comma-separated option; the usual ones by default."""
     names = [name.strip() for text in texts or evaluate.MEASURES for name in text.split(",")]
-    for name in names:
-        if name != "pr_area":
-            try:
-                metrics.parse(name)
-            except ValueError as error:
-                raise ValueError(f"{error}, or pr_area") from None
+    evaluate.parse_measures(names)
     return list(dict.fromkeys(names))
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from structhash import __version__, report
@@ -17,8 +16,7 @@ from structhash.commands.console import bar, check_output, print_table, to_json,
 from structhash.commands.inputs import judgements, labels, measures, methods, numbers, retrieval
 from structhash.crossvalidate import compare_judged
 from structhash.encoder import load_model
-from structhash.evaluate import Result, Scores, code_blocks
-from structhash.evaluate import retrieval as score
+from structhash.evaluate import Result, both_distances
 from structhash.io import read
 from structhash.methods import Method
 
@@ -108,20 +106,6 @@ def compare(
     if not as_json:
         print(f"{data.name}: {len(dataset.X)} rows, protocol {protocol}, mean of {len(draws)} seeds\n")
         print(report.table(lines) + LEGEND)
-
-
-def both_distances(
-    encoder: Any,
-    queries: NDArray[np.uint8],
-    codes: NDArray[np.uint8],
-    relevance: Callable[[slice], NDArray[Any]],
-    names: Iterable[str],
-    ties: str = "expected",
-) -> Iterator[tuple[str, Scores]]:
-    """Scores by plain and, for a model that weighs its bits, by weighted Hamming distance."""
-    for distance, weights in (("plain", None), ("weighted", encoder.search_weights_)):
-        if distance == "plain" or weights is not None:
-            yield distance, score(code_blocks(queries, codes, relevance, weights), names, ties)
 
 
 def run(

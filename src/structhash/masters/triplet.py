@@ -68,9 +68,9 @@ class TripletMaster:
         self.columns, self.costs = self.schedule.reduce(columns, costs)
         self.n_bits += 1
         u = np.append(self.u[: len(self.costs) - 1], 0.0)  # the new bit begins at weight 0
-        self.u, risk, rounds = self.polish(*self.descend(u))
+        self.u, risk, gap, rounds = self.polish(*self.descend(u))
         weights = self.schedule.expand(self.u, self.n_bits)
-        return Solution(weights, risk.entries, risk.objective, self.gap(self.u, risk), rounds)
+        return Solution(weights, risk.entries, risk.objective, gap, rounds)
 
     def risk(self, u: NDArray[np.float64]) -> Risk:
         """Primal objective and KKT duals at free weights u (eq. cgh-general-l1, cgh-general-kkt)."""
@@ -92,11 +92,12 @@ class TripletMaster:
         )
         return found.x, int(found.nfev)
 
-    def polish(self, u: NDArray[np.float64], rounds: int) -> tuple[NDArray[np.float64], Risk, int]:
+    def polish(self, u: NDArray[np.float64], rounds: int) -> tuple[NDArray[np.float64], Risk, float, int]:
         """Projected Newton steps until the duality gap is within the tolerance or nothing is gained."""
         risk = self.risk(u)
+        gap = self.gap(u, risk)
         for _ in range(self.max_rounds):
-            if self.gap(u, risk) <= self.tolerance:
+            if gap <= self.tolerance:
                 break
             step, length = self.newton(u, risk.gradient), 1.0
             while length > 1e-8:  # a step is far too long where few triplets bend it
@@ -109,7 +110,8 @@ class TripletMaster:
             else:
                 break
             u, risk = trial, new
-        return u, risk, rounds
+            gap = self.gap(u, risk)
+        return u, risk, gap, rounds
 
     def newton(self, u: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
         """Newton direction over the weights that are not held at a bound."""

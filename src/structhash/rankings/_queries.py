@@ -1,5 +1,7 @@
 """What every ranking shares: checked input, and the counts of one query."""
 
+from numbers import Integral
+
 import numpy as np
 from numba import njit
 
@@ -25,6 +27,12 @@ def as_queries(near, far, near_ptr, far_ptr):
     if near_ptr.size != far_ptr.size:
         raise ValueError(f"near_ptr and far_ptr must have one length; got {near_ptr.size} and {far_ptr.size}")
     return near, far, near_ptr, far_ptr
+
+
+def check_cut(k):
+    """ValueError unless `k`, the last place that counts, is an integer >= 1."""
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+        raise ValueError(f"k is {k!r}; it counts places, so give a whole number of at least 1")
 
 
 @njit(cache=True, nogil=True)

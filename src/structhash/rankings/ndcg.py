@@ -1,14 +1,13 @@
 """NDCG cut at k, with the paper's discount."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 from numba import njit
 
 from structhash._sort import stable_sort
 from structhash.rankings._chain import best_chain
-from structhash.rankings._queries import as_flags, as_queries, place_counts
+from structhash.rankings._queries import as_flags, as_queries, check_cut, place_counts
 
 
 @njit(cache=True, nogil=True)
@@ -74,8 +73,7 @@ class NDCG:
     normalizer: str = "ideal"
 
     def __post_init__(self):
-        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
-            raise ValueError(f"k is {self.k!r}; it counts places, so give a whole number of at least 1")
+        check_cut(self.k)
         if self.normalizer not in ("ideal", "paper"):
             raise ValueError(
                 f"normalizer is {self.normalizer!r}; give 'ideal' (Z to min(k, P)) or 'paper' (to k)"

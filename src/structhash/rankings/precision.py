@@ -1,13 +1,12 @@
 """Precision at k."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 from numba import njit
 
 from structhash._sort import stable_sort
-from structhash.rankings._queries import as_flags, as_queries, least_gain, place_counts
+from structhash.rankings._queries import as_flags, as_queries, check_cut, least_gain, place_counts
 
 
 @njit(cache=True, nogil=True)
@@ -91,8 +90,7 @@ class Precision:
     k: int = 10
 
     def __post_init__(self):
-        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
-            raise ValueError(f"k is {self.k!r}; it counts places, so give a whole number of at least 1")
+        check_cut(self.k)
 
     def score(self, relevant):
         """Return the share of the first k places; 1.0 where all points are of one kind.
