@@ -35,6 +35,11 @@ def plain_auc(grades):
     return (near[:, None] < far).mean()
 
 
+def plain_sndcg(grades):
+    misses = np.cumsum(grades == 0)[grades > 0]
+    return (1 / np.log2(2 + misses)).mean()
+
+
 def plain_area(grades):
     hit = np.cumsum(grades > 0)
     return np.trapezoid(hit / np.arange(1, len(hit) + 1), hit / hit[-1])
@@ -53,6 +58,7 @@ def metrics_at(k):
     yield lambda b: M.average_precision(b, divisor="hits"), plain_ap, False
     yield M.reciprocal_rank, lambda g: 1 / (1 + np.flatnonzero(g > 0)[0]), False
     yield M.auc, plain_auc, False
+    yield M.sndcg, plain_sndcg, False
 
 
 def all_orders(distances, grades):
@@ -233,7 +239,7 @@ def test_chunks_combine():
     hit[[0, 1, 2, 7]] = False
     whole = tie_blocks(distances, hit)
     chunks = [tie_blocks(distances[i : i + 3], hit[i : i + 3]) for i in range(0, 12, 3)]
-    for name in ("ndcg@5", "map", "map_hits@7", "auc", "mrr", "precision@4", "recall@4"):
+    for name in ("ndcg@5", "map", "map_hits@7", "auc", "sndcg", "mrr", "precision@4", "recall@4"):
         metric = M.parse(name)
         np.testing.assert_allclose(np.concatenate([metric(c) for c in chunks]), metric(whole), rtol=1e-12)
     np.testing.assert_allclose(
@@ -246,7 +252,7 @@ def test_chunks_combine():
     np.testing.assert_allclose(np.average(curves, axis=0, weights=weights[1:]), M.precision_recall_curve(whole))
 
 
-NAMES = ["ndcg@3", "ndcg_paper@3", "recall@3", "map", "map@3", "map_hits@3", "auc", "mrr"]
+NAMES = ["ndcg@3", "ndcg_paper@3", "recall@3", "map", "map@3", "map_hits@3", "auc", "sndcg", "mrr"]
 
 
 def test_none_relevant():
@@ -326,7 +332,7 @@ def test_large_blocks_stay_exact():
     "name", ["ndcg@0", "ndcg", "ndcg@k", "precision", "auc@5", "mrr@10", "map@-1", "map@", "x", ""]
 )
 def test_unknown_name(name):
-    forms = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, auc, mrr"
+    forms = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, auc, sndcg, mrr"
     with pytest.raises(
         ValueError, match=f"metric is '{name}'; allowed are {forms}, k an integer >= 1: pass one"
     ):

@@ -13,7 +13,7 @@ from structhash.commands.console import Commands
 app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
 
 DATA = "a file .npy (X), .npz (X, y; Q and qrels for judged queries) or .csv (labels in a column y or label)"
-NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, auc, mrr, pr_area"
+NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, auc, sndcg, mrr, pr_area"
 USUAL = "ndcg_paper@100,precision@100,map,pr_area"
 
 

@@ -234,6 +234,21 @@ def auc(blocks: Blocks) -> Floats:
     return _ratio(blocks.sums((n - r) * (blocks.before(r) + r / 2)), blocks.relevant * blocks.sums(n - r))
 
 
+def sndcg(blocks: Blocks) -> Floats:
+    """Simplified NDCG: mean of 1 / log2(2 + g) over the relevant items, g irrelevant ones lying before each.
+
+    Relevant items of a block with m irrelevant ones have each g from N' to N' + m with equal chance, where N'
+    lie before the block. Lin et al. (2018), eq. (sndcg), https://doi.org/10.1007/s11263-016-0984-4
+
+    >>> sndcg(tie_blocks([[1, 2, 2]], [[0, 1, 0]])).round(4)
+    array([0.5655])
+    """
+    misses = blocks.size - blocks.hits
+    first, last = blocks.before(misses), blocks.before(misses) + misses
+    total = np.concatenate(([0.0], np.cumsum(1 / np.log2(2.0 + np.arange(last.max(initial=0) + 1)))))
+    return _ratio(blocks.sums(blocks.hits / (misses + 1) * (total[last + 1] - total[first])), blocks.relevant)
+
+
 def reciprocal_rank(blocks: Blocks) -> Floats:
     """1 / rank of the first relevant item, which is the j-th of its block with chance C(n-j, r-1) / C(n, r).
 
@@ -312,6 +327,7 @@ _NAMED: dict[str, Callable[..., Floats]] = {
     "map@k": average_precision,
     "map_hits@k": partial(average_precision, divisor="hits"),
     "auc": auc,
+    "sndcg": sndcg,
     "mrr": reciprocal_rank,
 }
 
