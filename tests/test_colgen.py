@@ -106,7 +106,7 @@ def test_a_dual_of_zeros_asks_for_every_comparison_again(setting, clusters):
 
     class Silent(Diary):
         def add(self, bit):
-            return super().add(bit)._replace(entries=np.zeros(len(graph.query)))
+            return super().add(bit)._replace(entries=np.zeros(len(graph.indices)))
 
     class Listener(Linear):
         def learn(self, Z, pairs, rng, start):
@@ -166,7 +166,7 @@ def test_violation_is_score_less_cost_under_the_last_dual(name, setting, small_d
     steps = learn(Z, graph, master, 6)
     entries = [master.start(), *(solution.entries for solution in master.solutions)]
     for step, last in zip(steps, entries):
-        differ = step.bit[graph.query] != step.bit[graph.partner]
+        differ = step.bit[np.repeat(graph.rows, np.diff(graph.indptr))] != step.bit[graph.indices]
         assert step.violation == pytest.approx(last[differ].sum() - 1)
         assert step.violation == pytest.approx(score(graph.weigh(last), step.bit) - 1)
 

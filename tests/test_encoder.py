@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import tracemalloc
 from dataclasses import dataclass
 
 import numpy as np
@@ -245,6 +246,70 @@ def test_wrong_missing_or_moved_columns_are_refused():
 def test_rows_that_do_not_fit_are_refused(model, data, message):
     with pytest.raises(ValueError, match=message):
         model.transform(data)
+
+
+def wide_rows(dtype, n=6000):
+    rng = np.random.default_rng(3)
+    return (8 + 4 * rng.standard_normal((n, 64))).astype(dtype)
+
+
+def peak_of(action):
+    """Largest memory that numpy held at once, in bytes, beyond what it held before."""
+    tracemalloc.start()
+    action()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.parametrize("family", names("families"))
+@pytest.mark.parametrize("dtype", ["float16", "uint8", "float32", "float64"])
+def test_encoding_reads_a_memory_map_some_rows_at_a_time(family, dtype, tmp_path, monkeypatch):
+    monkeypatch.setattr("structhash.encoder.ROWS", 100)
+    model = StructHash(**SMALL, family="rbf:anchors=20" if family == "rbf" else family).fit(X, Y)
+    rows = wide_rows(dtype)
+    mapped = memory_map(rows, tmp_path)
+    expected = model.encode(rows.astype(np.float32 if rows.itemsize < 8 else np.float64))  # and compiles
+    assert peak_of(lambda: model.encode(mapped)) < 0.25 * 4 * rows.size  # a quarter of a copy in float32
+    np.testing.assert_array_equal(model.encode(mapped), expected)
+
+
+@pytest.mark.parametrize("family", ["linear", "stump"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_what_is_not_finite_is_found_in_every_block(family, dtype, bad, monkeypatch):
+    monkeypatch.setattr("structhash.encoder.ROWS", 100)
+    model = StructHash(**SMALL, family=family).fit(X, Y)
+    for row in (0, 99, 100, 249):
+        rows = wide_rows(dtype, 250)
+        rows[row, 0] = bad  # the first pixel is 0 in all training rows
+        with pytest.raises(ValueError, match="NaN" if np.isnan(bad) else "infinity"):
+            model.encode(rows)
+        with pytest.raises(ValueError, match="NaN" if np.isnan(bad) else "infinity"):
+            StructHash(**SMALL, family=family).fit(rows, np.arange(250) % 3)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_fit_makes_one_matrix_of_features_and_no_copy_of_the_rows(dtype, tmp_path, monkeypatch):
+    mapped = memory_map(wide_rows(dtype), tmp_path)
+    seen = []
+
+    def spy(family, rows, *rest):
+        seen.append(rows)
+        return prepare(family, rows, *rest)
+
+    prepare = Linear.prepare
+    monkeypatch.setattr(Linear, "prepare", spy)
+    StructHash(**SMALL).fit(mapped, np.arange(6000) // 3)
+    assert np.shares_memory(seen[0], mapped)
+    assert seen[0].dtype == dtype
+
+
+def test_numbers_near_the_end_of_their_type_are_refused_wherever_they_stand():
+    rows = wide_rows("float32")
+    rows[5000, 3] = -1e33
+    with pytest.raises(ValueError, match=r"X reaches 1e\+33, near the end of float32"):
+        StructHash(**SMALL).fit(rows, np.arange(6000) % 3)
 
 
 # batches

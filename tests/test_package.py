@@ -123,6 +123,21 @@ def test_the_import_is_light():
     assert fresh(code).strip() == "[]"
 
 
+def test_the_help_is_light():
+    heavy = ("numpy", "numba", "sklearn", "faiss", "scipy", "highspy", "safetensors")
+    code = f"""
+import sys
+from structhash.cli import app
+try:
+    app(["--help"])
+except SystemExit:
+    print([name for name in {heavy} if name in sys.modules])
+"""
+    found = fresh(code).splitlines()
+    assert any("compare" in line for line in found)
+    assert found[-1] == "[]"
+
+
 def test_the_estimators_do_without_faiss_and_the_command_line():
     code = "import sys, structhash; structhash.StructHash; print({'faiss', 'typer'} & set(sys.modules))"
     assert fresh(code).strip() == "set()"

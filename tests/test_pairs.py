@@ -10,7 +10,7 @@ def problem(rng, make_rankings):
     """Rankings in which points meet again and again, their graph, and entry weights of both signs."""
     rankings = make_rankings(rng, n_points=8, n_queries=12)
     graph = pair_graph(rankings, 8)
-    return rankings, graph, rng.standard_normal(len(graph.query))
+    return rankings, graph, rng.standard_normal(len(graph.indices))
 
 
 def listed(rankings):

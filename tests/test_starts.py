@@ -20,7 +20,7 @@ def problem(make_rankings):
         rng = np.random.default_rng(d)
         graph = pair_graph(make_rankings(rng, 60, 80), 60)
         Z = (rng.standard_normal((60, d)) @ rng.standard_normal((d, d))).astype(dtype)
-        return Z, graph.weigh(rng.standard_normal(len(graph.query)), dtype)
+        return Z, graph.weigh(rng.standard_normal(len(graph.indices)), dtype)
 
     return make
 
@@ -79,7 +79,7 @@ def test_a_column_of_zeros_gets_no_part_in_the_plane(problem):
 @pytest.mark.parametrize("d", [10, 100])
 def test_pair_weights_that_cancel_still_give_a_plane(problem, d):
     Z, pairs = problem(d)
-    pairs = pairs._replace(weights=0 * pairs.weights, degree=0 * pairs.degree)
+    pairs = pairs._replace(values=0 * pairs.values, degree=0 * pairs.degree)
     assert np.isfinite(Spectral()(Z, pairs, np.random.default_rng(0))["normal"]).all()
 
 

@@ -81,10 +81,10 @@ def test_stumps_end_at_the_optimum_over_all_cuts(name, regularizer, small):
 def test_a_family_is_asked_for_the_score_less_the_cost(name, make_rankings):
     rng = np.random.default_rng(0)
     graph = pair_graph(make_rankings(rng), 12)
-    pairs = graph.weigh(rng.standard_normal(len(graph.query)))
+    pairs = graph.weigh(rng.standard_normal(len(graph.indices)))
     pieces = [load("regularizers", name)]
     if name == "similar":  # pairs that are compared and that are not, a pair given twice, a row with itself
-        pieces.append(Similar([[0, 1], [1, 0], [3, 3], [graph.query[0], graph.partner[0]]], weight=2.5))
+        pieces.append(Similar([[0, 1], [1, 0], [3, 3], [graph.rows[0], graph.indices[0]]], weight=2.5))
     for regularizer in pieces:
         charged = regularizer.charge(pairs)
         least = regularizer.cost(np.zeros(12, np.uint8))

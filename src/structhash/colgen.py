@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -37,7 +38,7 @@ class Master(Protocol):
 
     regularizer: Any
 
-    def start(self) -> NDArray[np.float64]: ...
+    def start(self) -> NDArray[np.floating]: ...
 
     def add(self, bit: NDArray[np.uint8]) -> Solution: ...
 
@@ -76,8 +77,9 @@ def column_generation(
     ------
     Step
     """
-    blas = ThreadpoolController()
-    entries, weights = master.start(), np.zeros(0)
+    blas, start = ThreadpoolController(), partial(start, memo={})
+    entries: NDArray[np.floating] = master.start()
+    weights = np.zeros(0)
     upper = master.regularizer.upper * (1 - 1e-9)
     seen = {key(np.zeros(len(Z), np.uint8))}  # a constant bit says nothing
     for t, draws in enumerate(rng.spawn(n_bits)):  # a generator a bit: known bits do not change later ones
@@ -91,6 +93,7 @@ def column_generation(
             done = enough is not None and violation <= enough and (not redraws or (weights < upper).all())
             if done and t >= max(1, len(known)):
                 return
+            entries = np.zeros(0)  # the old ones may be large
             solution = master.add(bit)
         entries, weights = solution.entries, solution.weights
         distinct = key(bit) not in seen
@@ -105,7 +108,7 @@ def column_generation(
 def new_bit(
     Z: NDArray[Any],
     graph: PairGraph,
-    entries: NDArray[np.float64],
+    entries: NDArray[np.floating],
     master: Master,
     family: Family,
     start: Start,
@@ -124,7 +127,7 @@ def new_bit(
     bit = np.zeros(len(Z), np.uint8)
     for attempt in range(REDRAWS + 1):
         if attempt:
-            drawn = rng.exponential(size=graph.n_points)[graph.query] * entries
+            drawn = graph.spread(rng.exponential(size=graph.n_points)) * entries
             if attempt > REDRAWS // 2:
                 drawn = rng.exponential(size=len(entries)) * (graph.differ(bit) == 0)
             params = family.learn(Z, charge(graph.weigh(drawn, Z.dtype)), rng, RandomPlanes())

@@ -14,23 +14,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structhash import files
-from structhash.codes import hamming, pack, weighted_hamming
+from structhash._rows import ROWS, floats, runs
+from structhash._sides import Planes, make_product, write_codes
+from structhash.codes import hamming, pack, unpack, weighted_hamming
 from structhash.metrics import average_precision, merge_ties, tie_blocks
 from structhash.pieces import KINDS, classes, load, spell
 from structhash.supervision import is_indicator
 
 KIND = "model"
-ROWS = 8192  # rows encoded at a time
 
 
 class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A method that turns feature vectors into binary codes; base of every method here.
 
     A subclass sets its fitted state in ``fit``, as attributes whose names end in an underscore and that are
-    arrays, dicts of arrays or plain values (so saving comes free), and gives ``_bits``.
+    arrays, dicts of arrays or plain values (so saving comes free), and gives ``_bits``, or ``_planes`` where
+    the bits are sides of planes.
 
     Attributes
     ----------
@@ -47,33 +50,39 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     weighted_ = False
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """Bits (n, n_bits) of checked rows."""
+        """Bits (n, n_bits) of a block of rows, float32 or float64; not called where there are `_planes`."""
         raise NotImplementedError
 
+    def _planes(self) -> Planes | None:
+        """The planes that decide all bits; None where the bits are others."""
+        return None
+
     def transform(self, X: Any) -> NDArray[np.uint8]:
-        """Bits of rows X (n, d) as uint8 0/1 (n, n_bits), for pipelines."""
+        """Bits of rows X (n, d) as uint8 0/1 (n, n_bits), for pipelines; X is read as by `encode`."""
         check_is_fitted(self)
-        return self._blocks(self._check(X, reset=False))
+        return unpack(self._codes(self._open(X), self.n_bits_), self.n_bits_)
 
     def encode(self, X: Any, n_bits: int | None = None) -> NDArray[np.uint8]:
         """Packed codes of rows X (n, d), uint8 (n, ceil(n_bits / 8)).
 
-        Bit order is little, pad bits are zero.
+        Bit order is little, pad bits are zero. The code of a row does not depend on the rows it comes with.
 
         Parameters
         ----------
         X : array (n, d)
+            Numbers of any type. A numpy array, or a memory map, is read some rows at a time and never copied.
         n_bits : int, optional
             Give only the first bits; all by default.
 
         Raises
         ------
         ValueError
-            If n_bits is not between 1 and the number learned.
+            If n_bits is not between 1 and the number learned, or X has another width or a number that is not
+            finite.
         """
         check_is_fitted(self)
         n_bits = self._prefix(n_bits)
-        return pack(self._blocks(self._check(X, reset=False))[:, :n_bits])
+        return self._codes(self._open(X), n_bits)
 
     def weights_at(self, n_bits: int) -> NDArray[np.float64]:
         """Weights (n_bits,) of the prefix code of n_bits bits: those the master had at that step."""
@@ -174,30 +183,61 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """What scikit-learn counts the output names by; no attribute before fit."""
         return self.n_bits_
 
-    def _blocks(self, X: NDArray[Any]) -> NDArray[np.uint8]:
-        """Bits (n, n_bits) of checked rows, some rows at a time."""
-        out = np.empty((len(X), self.n_bits_), np.uint8)
-        for first in range(0, len(X), ROWS):
-            out[first : first + ROWS] = self._bits(X[first : first + ROWS])
-        return out
+    def _codes(self, rows: NDArray[Any], n_bits: int) -> NDArray[np.uint8]:
+        """The first bits, packed, of rows of the right width, a block at a time."""
+        codes = np.empty((len(rows), -(-n_bits // 8)), np.uint8)
+        planes = self._planes()
+        if planes is not None:
+            if len(planes.normals) != self.n_bits_:
+                raise ValueError(f"there are {len(planes.normals)} planes for {self.n_bits_} bits")
+            first = Planes(planes.center, planes.normals[:n_bits], planes.thresholds[:n_bits])
+            product = make_product(first, rows[:: 1 + len(rows) // 64].astype(np.float64))
+            scores = np.empty((min(ROWS, len(rows)), n_bits), np.float32)
+        for run in runs(len(rows), ROWS):
+            block = floats(rows[run])
+            if planes is None:
+                assert_all_finite(block, estimator_name=type(self).__name__, input_name="X")
+                bits = self._bits(block)
+                if bits.shape[1] != self.n_bits_:
+                    raise ValueError(f"there are {bits.shape[1]} columns for {self.n_bits_} bits")
+                codes[run] = pack(bits[:, :n_bits])
+            elif not write_codes(product, block, codes[run], scores):
+                assert_all_finite(block, estimator_name=type(self).__name__, input_name="X")
+        return codes
 
-    def _check(self, X: Any, y: Any = "no_validation", reset: bool = True) -> Any:
-        """Validated X (and y): float32 or float64 as given, float16 and small integers as float32."""
-        dtype = getattr(X, "dtype", None)
+    def _check(self, X: Any, y: Any = "no_validation", keep: bool = False) -> Any:
+        """Validated X (and y) to fit: float32 or float64 as given, float16 and small integers as float32.
+
+        With `keep` a numpy array stays as it is, to be turned into floats some rows at a time.
+        """
+        checked = self._validated(X, y, keep, reset=True, ensure_min_samples=2)
+        rows = checked[0] if isinstance(checked, tuple) else checked
+        for run in runs(len(rows)):
+            block = floats(rows[run])
+            assert_all_finite(block, estimator_name=type(self).__name__, input_name="X")
+            largest = max(block.max(), -block.min())
+            if largest > np.finfo(block.dtype).max / 1e8:
+                raise ValueError(f"X reaches {largest:.3g}, near the end of {block.dtype}; divide it by that")
+        return checked
+
+    def _open(self, X: Any) -> NDArray[Any]:
+        """Rows to encode: a matrix of the right width, not looked into yet."""
+        return self._validated(X, "no_validation", True, reset=False, ensure_min_samples=1)
+
+    def _validated(self, X: Any, y: Any, keep: bool, **settings: Any) -> Any:
+        """X (and y) with its names, shape and type checked, but not whether its numbers are finite."""
+        dtype: Any = getattr(X, "dtype", None)
         if np.ma.isMaskedArray(X):
             raise TypeError("X is a masked array; fill or drop what is masked and give a plain array")
         if isinstance(dtype, np.dtype) and dtype.kind in "mM":
             raise TypeError(f"X is {dtype}; give numbers, such as days since a date")
-        small = isinstance(dtype, np.dtype) and dtype.kind in "fiub" and dtype.itemsize <= 2
-        allowed = np.float32 if small else [np.float64, np.float32]
-        least = 2 if reset else 1
-        checked = validate_data(self, X, y, reset=reset, dtype=allowed, ensure_min_samples=least)
-        rows = checked[0] if isinstance(checked, tuple) else checked
-        if reset and max(rows.max(), -rows.min()) > np.finfo(rows.dtype).max / 1e8:
-            raise ValueError(
-                f"X reaches {np.abs(rows).max():.3g}, near the end of {rows.dtype}; divide it by that"
-            )
-        return checked
+        number = isinstance(dtype, np.dtype) and dtype.kind in "fiub"
+        allowed: Any = [np.float64, np.float32]
+        if number and isinstance(X, np.ndarray) and keep:
+            allowed = None
+        elif number and dtype.itemsize <= 2:
+            allowed = np.float32
+        return validate_data(self, X, y, dtype=allowed, ensure_all_finite=False, **settings)
 
     def _prefix(self, n_bits: int | None) -> int:
         if n_bits is None:
@@ -261,7 +301,7 @@ def load_model(path: str | PathLike[str]) -> Any:
         if "feature_names_in_" in fitted:
             fitted["feature_names_in_"] = np.array(fitted["feature_names_in_"], dtype=object)
         vars(model).update(fitted)
-        model._blocks(np.zeros((1, model.n_features_in_), np.float32))
+        model._codes(np.zeros((1, model.n_features_in_), np.float32), model.n_bits_)
         if model.weights_.shape != (model.n_bits_,):
             raise ValueError(f"it holds weights of shape {model.weights_.shape} for {model.n_bits_} bits")
     except (KeyError, TypeError, ValueError, AttributeError, MemoryError) as error:

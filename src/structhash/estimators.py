@@ -11,6 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from structhash._sides import Planes
 from structhash.colgen import Master, Step, column_generation
 from structhash.encoder import HashEncoder, check_count, check_positive, generator, whole_or_nothing
 from structhash.masters.hinge import HingeMaster
@@ -138,6 +139,9 @@ class CGHash(HashEncoder):
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         return family_bits(self, X)
 
+    def _planes(self) -> Planes | None:
+        return family_planes(self)
+
     def __sklearn_tags__(self) -> Any:
         return supervised(super().__sklearn_tags__())
 
@@ -239,6 +243,9 @@ class StructHash(HashEncoder):
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         return family_bits(self, X)
 
+    def _planes(self) -> Planes | None:
+        return family_planes(self)
+
     def __sklearn_tags__(self) -> Any:
         return supervised(super().__sklearn_tags__())
 
@@ -261,9 +268,9 @@ def bit_by_bit(
     family, start = load("families", encoder.family), load("starts", encoder.start)
     schedule = load("schedules", encoder.schedule)
     if isinstance(y, Supervision) or is_indicator(y):
-        X = encoder._check(X)
+        X = encoder._check(X, keep=not isinstance(y, Supervision))  # which may compute with X
     else:
-        X, y = encoder._check(X, y)
+        X, y = encoder._check(X, y, keep=True)
         if y.dtype.kind == "f" and (y != np.floor(y)).any():
             raise ValueError("Unknown label type: continuous; y holds fractions, give classes or a supervision")
     supervision = as_supervision(y, encoder.n_near, encoder.n_far)
@@ -359,6 +366,12 @@ def report(encoder: Any) -> None:
 def family_bits(encoder: Any, X: NDArray[Any]) -> NDArray[np.bool_]:
     """Bits of rows X from the learned functions."""
     return encoder.family_.decide(encoder.family_.features(X, encoder.state_), encoder.bits_) > 0
+
+
+def family_planes(encoder: Any) -> Planes | None:
+    """The planes of the learned functions, where the family has `planes(state, params)`."""
+    planes = getattr(encoder.family_, "planes", None)
+    return None if planes is None else planes(encoder.state_, encoder.bits_)
 
 
 def supervised(tags: Any) -> Any:

@@ -12,44 +12,41 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from structhash.pieces import Pairs, Rankings
 
 
 class PairGraph(NamedTuple):
-    """Who meets whom, built once a fit; `weigh` only refreshes the values.
+    """Who meets whom, built once a fit.
 
-    An *entry* is one (query, partner) pair of a `Rankings`, all near ones first, then all far ones. Entries
-    that join the same two points, in either order, share one unordered pair.
+    An *entry* is one (query, partner) pair of a `Rankings`, all near ones first, then all far ones. Row r holds
+    the entries ``indptr[r]:indptr[r+1]`` of point ``rows[r]``: the near ones of every query, then the far ones.
     """
 
-    query: NDArray[np.int64]  # (E,) row number of each entry's query
-    partner: NDArray[np.int64]  # (E,)
-    pair: NDArray[np.int64]  # (E,) unordered pair of each entry
-    slot: NDArray[np.int64]  # (nnz,) unordered pair of each stored element of W
-    indices: NDArray[np.int32]
-    indptr: NDArray[np.int32]
+    rows: NDArray[np.int32]  # (2 Q,)
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]  # (E,) partner of each entry
+    n_points: int
 
-    @property
-    def n_points(self) -> int:
-        return len(self.indptr) - 1
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """One value a point (n,) as one value an entry, that of its query (E,)."""
+        return np.repeat(values[self.rows], np.diff(self.indptr))
 
     def differ(self, bit: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """1 where an entry's two points differ in the bit, uint8 (E,)."""
-        return bit[self.query] ^ bit[self.partner]
+        return self.spread(bit) ^ bit[self.indices]
 
-    def weigh(self, entries: NDArray[np.float64], dtype: Any = np.float64) -> Pairs:
-        """Scatter entry weights (E,) into W; entries of one pair add up."""
-        value = np.bincount(self.pair, weights=entries, minlength=int(self.slot.max(initial=-1)) + 1)
-        n = self.n_points
-        W = csr_array((value[self.slot].astype(dtype), self.indices, self.indptr), shape=(n, n))
-        return Pairs(W, W.sum(axis=1, dtype=np.float64).astype(dtype))
+    def weigh(self, entries: NDArray[np.floating], dtype: Any = np.float64) -> Pairs:
+        """Entry weights (E,) as pair weights."""
+        values = entries.astype(dtype, copy=False)
+        degree = degrees(self.rows, self.indptr, self.indices, values, self.n_points).astype(dtype, copy=False)
+        return Pairs(self.rows, self.indptr, self.indices, values, degree)
 
 
 def pair_graph(rankings: Rankings, n_points: int) -> PairGraph:
-    """Structure of W for these rankings over `n_points` points.
+    """Who meets whom in these rankings over `n_points` points.
 
     Examples
     --------
@@ -61,31 +58,61 @@ def pair_graph(rankings: Rankings, n_points: int) -> PairGraph:
     >>> score(pairs, np.array([0, 0, 1]))
     1.0
     """
-    query = np.concatenate(
-        [
-            np.repeat(rankings.queries, np.diff(rankings.near_ptr)),
-            np.repeat(rankings.queries, np.diff(rankings.far_ptr)),
-        ]
-    )
-    partner = np.concatenate([rankings.near, rankings.far])
-    low, high = np.minimum(query, partner), np.maximum(query, partner)
-    keys, pair = np.unique(low * n_points + high, return_inverse=True)
-    low, high = keys // n_points, keys % n_points
-    both = np.arange(len(keys))
-    structure = csr_array(
-        (np.concatenate([both, both]), (np.concatenate([low, high]), np.concatenate([high, low]))),
-        shape=(n_points, n_points),
-    )
-    return PairGraph(query, partner, pair, structure.data, structure.indices, structure.indptr)
+    queries = rankings.queries.astype(np.int32)
+    indptr = np.concatenate([rankings.near_ptr, rankings.far_ptr[1:] + rankings.near_ptr[-1]])
+    indices = np.concatenate([rankings.near, rankings.far], dtype=np.int32, casting="same_kind")
+    return PairGraph(np.concatenate([queries, queries]), indptr, indices, n_points)
 
 
 def laplacian(pairs: Pairs, S: NDArray[Any]) -> NDArray[Any]:
     """L S = D S - W S for S (n,) or (n, m)."""
-    degree = pairs.degree if S.ndim == 1 else pairs.degree[:, None]
-    return degree * S - pairs.weights @ S
+    rows, indptr, indices, values, degree = pairs
+    if S.ndim == 1:
+        out = degree * S
+        subtract_product(rows, indptr, indices, values, np.ascontiguousarray(S, out.dtype), out)
+        return out
+    return np.stack([laplacian(pairs, column) for column in S.T], axis=1)
 
 
 def score(pairs: Pairs, bit: NDArray[Any]) -> float:
     """h'Lh of one 0/1 bit (n,): the left side of its dual constraint."""
-    h = bit.astype(pairs.degree.dtype)
-    return float(np.dot(h.astype(np.float64), laplacian(pairs, h).astype(np.float64)))
+    rows, indptr, indices, values, _ = pairs
+    return float(sum_parted(rows, indptr, indices, values, np.asarray(bit, np.uint8)))
+
+
+@njit(cache=True, nogil=True)
+def degrees(rows, indptr, indices, values, n):
+    """Row sums of W, float64 (n,)."""
+    out = np.zeros(n)
+    for r in range(len(rows)):
+        total = 0.0
+        for e in range(indptr[r], indptr[r + 1]):
+            total += values[e]
+            out[indices[e]] += values[e]
+        out[rows[r]] += total
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def subtract_product(rows, indptr, indices, values, s, out):
+    """out -= W s. Unsigned places spare the test for negative ones, which costs as much as the sum."""
+    for r in range(len(rows)):
+        point = np.uint64(np.uint32(rows[r]))
+        own, total = s[point], s[point] * 0
+        for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
+            other, weight = np.uint64(np.uint32(indices[e])), values[e]
+            total += weight * s[other]
+            out[other] -= weight * own
+        out[point] -= total
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def sum_parted(rows, indptr, indices, values, bit):
+    """Sum of the values of entries whose points differ in the bit, in float64."""
+    total = 0.0
+    for r in range(len(rows)):
+        own, part = bit[rows[r]], 0.0
+        for e in range(indptr[r], indptr[r + 1]):
+            part += values[e] * (own ^ bit[indices[e]])
+        total += part
+    return total

@@ -37,25 +37,39 @@ class Rankings(NamedTuple):
     """
 
     queries: NDArray[np.int64]
-    near: NDArray[np.int64]
+    near: NDArray[np.int32]
     near_ptr: NDArray[np.int64]
-    far: NDArray[np.int64]
+    far: NDArray[np.int32]
     far_ptr: NDArray[np.int64]
     weights: NDArray[np.float64] | None = None
 
 
 class Pairs(NamedTuple):
-    """Signed pair weights W (n, n), symmetric, > 0 pushes apart; `degree` holds its row sums."""
+    """Signed pair weights W = A + A' (n, n), > 0 pushes apart, and the row sums of W.
 
-    weights: csr_array
-    degree: NDArray[np.floating]
+    A is kept in rows, row r being that of point ``rows[r]``: partners ``indices[indptr[r]:indptr[r+1]]`` and
+    their `values`. Entries that join the same two points, in either order, add up.
+    """
+
+    rows: NDArray[np.integer]
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    values: NDArray[np.floating]
+    degree: NDArray[np.floating]  # (n,), of the dtype of `values`
+
+    @property
+    def weights(self) -> csr_array:
+        """W as a sparse matrix, made anew at each call."""
+        rows, n = np.repeat(self.rows, np.diff(self.indptr)), len(self.degree)
+        A = csr_array((self.values, (rows, self.indices)), shape=(n, n))
+        return csr_array(A + A.T)
 
 
 class Solution(NamedTuple):
     """What a master says after one more bit: see `structhash.masters`."""
 
     weights: NDArray[np.float64]
-    entries: NDArray[np.float64]
+    entries: NDArray[np.floating]
     objective: float
     gap: float
     rounds: int
@@ -110,9 +124,14 @@ class Ranking(Protocol):
 
 @runtime_checkable
 class Start(Protocol):
-    """Planes from which a family begins its search: ``normal`` (d, m) and ``offset`` (m,)."""
+    """Planes from which a family begins its search: ``normal`` (d, m) and ``offset`` (m,).
 
-    def __call__(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator) -> Params: ...
+    In `memo` it may keep, under a key of its own, what depends on Z alone, which all bits of a fit share.
+    """
+
+    def __call__(
+        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, memo: dict[Any, Any] | None = None
+    ) -> Params: ...
 
 
 @runtime_checkable

@@ -49,25 +49,36 @@ class Spectral:
         if not 0 <= self.ridge < np.inf:
             raise ValueError(f"ridge={self.ridge!r}: give a finite number >= 0")
 
-    def __call__(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator) -> Params:
+    def __call__(
+        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, memo: dict[Any, Any] | None = None
+    ) -> Params:
         """One plane through the origin of Z (n, d)."""
-        n, d = Z.shape
-        if n < d:  # the plane lies in the span of the rows: turn them into n coordinates
-            Q, rows = np.linalg.qr(Z.T)
-            normal = Q @ self.solve(rows.T, pairs, rng, d)
-        else:
-            normal = self.solve(Z, pairs, rng, d)
+        memo = {} if memo is None else memo
+        if self not in memo:
+            memo[self] = self.coordinates(Z)
+        rows, R, Q = memo[self]
+        normal = solve_triangular(R, self.eigenvector(rows, R, pairs, rng))
+        normal = normal if Q is None else Q @ normal
         normal *= -1 if normal[np.abs(normal[:, 0]).argmax(), 0] < 0 else 1
         return {"normal": normal, "offset": np.zeros(1, Z.dtype)}
 
-    def solve(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, n_features: int) -> NDArray[Any]:
-        """The eigenvector (d, 1) in coordinates Z (n, d); the ridge is a multiple of tr(Z'Z) / n_features."""
-        d = Z.shape[1]
+    def coordinates(self, Z: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+        """Rows in k coordinates (n, k), the root R of their ridged Gram matrix R'R, and the way back (d, k)."""
+        (n, d), Q = Z.shape, None
+        if n < d:  # the plane lies in the span of the rows: turn them into n coordinates
+            Q, rows = np.linalg.qr(Z.T)
+            Z = np.ascontiguousarray(rows.T)
         gram = (Z.T @ Z).astype(np.float64)
-        mean = np.trace(gram) / n_features
-        floor = max(1e-6, 2 * d * np.finfo(Z.dtype).eps)  # above the rounding error of Z'Z
-        gram[np.diag_indices(d)] += (self.ridge + floor) * mean + np.finfo(np.float32).tiny
-        R = cholesky(gram).astype(Z.dtype)
+        mean = np.trace(gram) / d
+        floor = max(1e-6, 2 * len(gram) * np.finfo(Z.dtype).eps)  # above the rounding error of Z'Z
+        gram[np.diag_indices(len(gram))] += (self.ridge + floor) * mean + np.finfo(np.float32).tiny
+        return Z, cholesky(gram).astype(Z.dtype), Q
+
+    def eigenvector(
+        self, Z: NDArray[Any], R: NDArray[Any], pairs: Pairs, rng: np.random.Generator
+    ) -> NDArray[Any]:
+        """The top eigenvector (k, 1) of R'^-1 Z'LZ R^-1."""
+        d = Z.shape[1]
 
         def product(u: NDArray[Any]) -> NDArray[Any]:
             v = solve_triangular(R, u, check_finite=False)
@@ -83,7 +94,7 @@ class Spectral:
                 u = eigsh(operator, k=1, which="LA", v0=first, tol=1e-3, maxiter=10 * d)[1]
             except ArpackError:  # no convergence, or W = 0
                 u = first.reshape(-1, 1)
-        return solve_triangular(R, u.astype(Z.dtype))
+        return u.astype(Z.dtype)
 
 
 @dataclass(frozen=True)
@@ -102,7 +113,9 @@ class RandomPlanes:
         if not isinstance(self.count, Integral) or self.count < 1:
             raise ValueError(f"count={self.count!r}: give an integer of at least 1")
 
-    def __call__(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator) -> Params:
+    def __call__(
+        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, memo: dict[Any, Any] | None = None
+    ) -> Params:
         """`count` planes in the space of Z (n, d)."""
         normal = rng.standard_normal((Z.shape[1], self.count)).astype(Z.dtype)
         a, b = Z[rng.integers(len(Z), size=self.count)], Z[rng.integers(len(Z), size=self.count)]
@@ -128,7 +141,9 @@ class BestStump:
     (array([[1., 0.]]), array([-0.5]))
     """
 
-    def __call__(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator) -> Params:
+    def __call__(
+        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, memo: dict[Any, Any] | None = None
+    ) -> Params:
         """One plane in the space of Z (n, d): e_j and -t."""
         cut = best_cut(Z, pairs.weights)
         normal = np.zeros((Z.shape[1], 1), Z.dtype)
@@ -155,7 +170,9 @@ class Several:
         """The competing starts."""
         return [load("starts", name) for name in str(self.of).split("+")]
 
-    def __call__(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator) -> Params:
+    def __call__(
+        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, memo: dict[Any, Any] | None = None
+    ) -> Params:
         """All planes in the space of Z (n, d)."""
-        planes = [start(Z, pairs, rng) for start in self.starts()]
+        planes = [start(Z, pairs, rng, memo) for start in self.starts()]
         return {name: np.concatenate([each[name] for each in planes], axis=-1) for name in planes[0]}

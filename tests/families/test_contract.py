@@ -24,13 +24,13 @@ def learned(request, family, digits):
     state = family.prepare(X, rng)
     Z = family.features(X, state)
     graph = pair_graph(Labels(y, 5, 10).rankings(X, rng), len(X))
-    pairs = [graph.weigh(graph_signs(graph) * rng.random(len(graph.query)), Z.dtype) for _ in range(3)]
+    pairs = [graph.weigh(graph_signs(graph) * rng.random(len(graph.indices)), Z.dtype) for _ in range(3)]
     return family, X, Z, state, pairs, [family.learn(Z, each, rng, Spectral()) for each in pairs]
 
 
 def graph_signs(graph):
     """Near entries pull, far ones push: there are 5 near ones to 10 far ones."""
-    n = len(graph.query) // 3
+    n = len(graph.indices) // 3
     return np.repeat([-1.0, 1.0], [n, 2 * n])
 
 

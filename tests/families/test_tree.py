@@ -24,7 +24,7 @@ def problem(digits, make_rankings):
     def make(seed, dtype=np.float64):
         rng = np.random.default_rng(seed)
         graph = pair_graph(make_rankings(rng, 60, 120), 60)
-        return digits[0][:60].astype(dtype), graph.weigh(rng.standard_normal(len(graph.query)), dtype)
+        return digits[0][:60].astype(dtype), graph.weigh(rng.standard_normal(len(graph.indices)), dtype)
 
     return make
 

@@ -32,6 +32,25 @@ def test_equals_the_programme(k, normalizer, distances, reference):
         np.testing.assert_array_equal(np.sort(above), chain)
 
 
+@pytest.mark.parametrize("k", [1, 3, 20, 60, 149])
+@pytest.mark.parametrize("shape", [(50, 100), (100, 50), (2, 100)])
+def test_equals_the_programme_in_stagewise_training(k, shape, reference):
+    """Many ties, sorted or not, at margins so narrow or so wide that all or none of the points fall."""
+    rng = np.random.default_rng(k)
+    table = np.array([[discount(1 + i + g, k) for g in range(shape[1] + 1)] for i in range(shape[0])])
+    table /= normaliser(k, "ideal", shape[0])
+    for turn in range(100):
+        old, new = rng.uniform(0.05, 0.5, 2) * 10 ** (turn % 4 / 2)
+        near = old * rng.binomial(20, 0.1, shape[0]) + new * (rng.random(shape[0]) < 0.1)
+        far = old * rng.binomial(20, rng.uniform(0.1, 0.5), shape[1]) + new * (rng.random(shape[1]) < 0.5)
+        if turn % 2:
+            near, far = np.sort(near), np.sort(far)
+        value, chain = reference.programme(near, far, -table)
+        loss, above, below = reference.oracle(NDCG(k), near, far)
+        assert loss - reference.margin(near, far, above, below) == pytest.approx(1 + value, abs=1e-10)
+        np.testing.assert_array_equal(np.sort(above), chain)
+
+
 @pytest.mark.parametrize("shape", [(9, 40), (40, 9), (25, 25)])
 def test_equals_the_programme_where_the_cut_lies_elsewhere(shape, distances, reference):
     rng = np.random.default_rng(7)

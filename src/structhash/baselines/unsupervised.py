@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
+from structhash._sides import Planes, make_planes
 from structhash.encoder import HashEncoder, check_count, generator, whole
 
 NOISE = 1e-12  # share of the largest variance below which a principal direction is rounding error
@@ -69,8 +70,8 @@ class LSH(HashEncoder):
         _keep(self, X, mean, planes)
         return self
 
-    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        return _above(self, X)
+    def _planes(self) -> Planes:
+        return make_planes(self.mean_, self.planes_, np.zeros(len(self.planes_)))
 
 
 class ITQ(HashEncoder):
@@ -154,8 +155,8 @@ class ITQ(HashEncoder):
         _keep(self, X, mean, planes)
         return self
 
-    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        return _above(self, X)
+    def _planes(self) -> Planes:
+        return make_planes(self.mean_, self.planes_, np.zeros(len(self.planes_)))
 
 
 def _mean(X: NDArray[Any]) -> NDArray[np.float64]:
@@ -200,8 +201,3 @@ def _keep(encoder: Any, X: NDArray[Any], mean: NDArray[Any], planes: NDArray[Any
     encoder.n_bits_ = int(encoder.n_bits)
     encoder.weights_ = np.ones(encoder.n_bits_)
     encoder.history_ = []
-
-
-def _above(encoder: Any, X: NDArray[Any]) -> NDArray[np.bool_]:
-    """On which side of each plane rows X (n, d) lie."""
-    return (X - encoder.mean_) @ encoder.planes_.T > 0

@@ -13,7 +13,7 @@ def squared_distances(Z: NDArray[Any], anchors: NDArray[Any]) -> NDArray[Any]:
     Z, anchors = Z.astype(np.float64), anchors.astype(np.float64)  # else a row's bits depend on its batch
     D = Z @ anchors.T
     D *= -2
-    D += (Z**2).sum(axis=1)[:, None]
+    D += np.einsum("ij,ij->i", Z, Z)[:, None]
     D += (anchors**2).sum(axis=1)
     return np.maximum(D, 0, out=D)
 

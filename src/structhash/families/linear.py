@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from structhash._rows import float_type, floats, runs
+from structhash._sides import Planes, make_planes
+from structhash.families._scale import ROWS, blocks, mean_and_scale
 from structhash.pairs import laplacian, score
 from structhash.pieces import Pairs, Params, Start
 from structhash.starts import Spectral
 
 SPECTRAL = Spectral()
+EDGE = 30.0  # the sigmoid is 0 or 1 beyond; its slopes would be denormal numbers, which are slow
 
 
 @dataclass(frozen=True)
@@ -51,20 +55,29 @@ class Linear:
         ValueError
             If all rows are the same.
         """
-        if (X[0] == X).all():
+        mean, scale = mean_and_scale(lambda: blocks(X))
+        if scale == 0:
             raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
-        mean = X.mean(axis=0, dtype=np.float64)
-        largest = np.abs(X - mean).max()  # divided out, so that no square overflows or vanishes
-        scale = largest * np.sqrt(np.mean((((X - mean) / largest) ** 2).sum(axis=1)))
-        return {"mean": mean.astype(X.dtype), "scale": np.asarray(scale, X.dtype)}
+        dtype = float_type(X.dtype)
+        return {"mean": mean.astype(dtype), "scale": np.asarray(scale, dtype)}
 
     def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Centred and scaled rows (n, d)."""
-        return (X - state["mean"]) / state["scale"]
+        Z = np.empty(X.shape, np.result_type(float_type(X.dtype), state["mean"]))
+        for run in runs(len(X), ROWS):
+            np.subtract(floats(X[run]), state["mean"], out=Z[run])
+            Z[run] /= state["scale"]
+        return Z
 
     def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
         """Zv + b (n, m) for m planes: ``normal`` (m, d) and ``offset`` (m,)."""
-        return Z @ params["normal"].T + params["offset"]
+        D = Z @ params["normal"].T
+        D += params["offset"]
+        return D
+
+    def planes(self, state: Params, params: Params) -> Planes:
+        """The same bits as sides of planes among the rows as they are: `decide` of `features` > 0."""
+        return make_planes(state["mean"], params["normal"], -params["offset"] * state["scale"].astype(float))
 
     def learn(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, start: Start = SPECTRAL) -> Params:
         """One plane for the signed pair weights: ``normal`` (1, d) and ``offset`` (1,)."""
@@ -82,13 +95,13 @@ class Linear:
 
     def refine(self, Z: NDArray[Any], pairs: Pairs, plane: NDArray[Any]) -> NDArray[np.float64]:
         """L-BFGS on -s'Ls from a plane (d + 1,), normal and offset."""
-        size = np.abs(pairs.weights.data).sum(dtype=np.float64)
-        if size == 0 or self.steps == 0:  # contradictions cancel; scipy takes one step even where told none
+        size = 2 * float(np.abs(pairs.values).sum(dtype=np.float64))
+        if size == 0 or self.steps == 0:  # scipy takes one step even where told none
             return plane
 
         def risk(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             theta = theta.astype(Z.dtype)
-            s = expit(Z @ theta[:-1] + theta[-1])
+            s = expit(np.clip(Z @ theta[:-1] + theta[-1], -EDGE, EDGE))
             Ls = laplacian(pairs, s)
             slope = -2 * Ls * s * (1 - s) / size
             return -float(s @ Ls) / size, np.append(Z.T @ slope, slope.sum()).astype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 from sklearn.cluster import MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
+from structhash._rows import float_type, floats, runs
 from structhash.families._gauss import inverse_root, similarities, squared_distances
+from structhash.families._scale import ROWS, blocks, mean_and_scale, reach
 from structhash.families.linear import SPECTRAL, Linear
 from structhash.pieces import Pairs, Params, Start
 
-ROWS = 4096  # rows whose similarities are computed at a time
+LARGEST = 20_000  # rows that are clustered, at most
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class RBF:
     anchors : int
         Number of anchors, >= 1; all training rows (``"kmeans"``: all distinct ones) where there are fewer.
     sampling : str
-        ``"random"`` training rows, as in the paper, or the centres of ``"kmeans"`` over them.
+        ``"random"`` training rows, as in the paper, or the centres of ``"kmeans"`` over them (over 20,000 of
+        them at random where there are more).
     bandwidth : float or str
         sigma > 0 in the unit of the rows, or ``"auto"``: sigma^2 is the mean squared distance between training
         rows and anchors, as in the code of Liu et al. (what it calls sigma is our sigma^2).
@@ -81,34 +85,33 @@ class RBF:
         ValueError
             If all rows of X (n, d) are the same, or the bandwidth makes their similarities the same.
         """
-        linear = self._linear()
-        rows = linear.prepare(X, rng)
-        Z = linear.features(X, rows)
-        anchors = SAMPLINGS[self.sampling](Z, self.anchors, rng)
-        D = squared_distances(Z, anchors)
-        usual = np.sqrt(D.mean())
+        rows = self._linear().prepare(X, rng)
+        kernel = {"center": rows["mean"], "unit": rows["scale"]}
+        anchors = SAMPLINGS[self.sampling](X, self.anchors, rng, lambda part: standard(part, kernel))
+        mean, low, high = reach(squared_distances(standard(part, kernel), anchors) for part in blocks(X))
+        usual = np.sqrt(mean.mean())
         sigma = usual if isinstance(self.bandwidth, str) else float(self.bandwidth) / float(rows["scale"])
-        sigma = np.asarray(np.clip(sigma, 1e-15, 1e15), X.dtype)  # beyond, float32 could overflow
-        K = similarities(D, sigma)
-        if np.ptp(K, axis=0).max() == 0:
+        dtype = anchors.dtype
+        sigma = np.asarray(np.clip(sigma, 1e-15, 1e15), dtype)  # beyond, float32 could overflow
+        if np.array_equal(similarities(low, sigma), similarities(high, sigma)):
             raise ValueError(
                 f"bandwidth={self.bandwidth!r}: all rows are equally similar to the {len(anchors)} anchors; "
                 f"give more anchors or a bandwidth near {usual * float(rows['scale']):.3g}"
             )
-        root = inverse_root(similarities(squared_distances(anchors, anchors), sigma)).astype(X.dtype)
-        kernel = {"center": rows["mean"], "unit": rows["scale"], "anchors": anchors, "bandwidth": sigma}
-        last = linear.prepare(K @ root, rng)
-        return {**kernel, "root": root, **{name: value.astype(X.dtype) for name, value in last.items()}}
+        root = inverse_root(similarities(squared_distances(anchors, anchors), sigma)).astype(dtype)
+        kernel |= {"anchors": anchors, "bandwidth": sigma, "root": root}
+        mean, scale = mean_and_scale(lambda: (whitened(part, kernel) for part in blocks(X)))
+        return {**kernel, "mean": mean.astype(dtype), "scale": np.asarray(scale, dtype)}
 
     def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Centred and scaled features (n, m)."""
-        linear = self._linear()
-        out = np.empty((len(X), len(state["anchors"])), X.dtype)
-        for first in range(0, len(X), ROWS):
-            Z = linear.features(X[first : first + ROWS], {"mean": state["center"], "scale": state["unit"]})
-            K = similarities(squared_distances(Z, state["anchors"]), state["bandwidth"])
-            out[first : first + ROWS] = linear.features(K @ state["root"], state)
-        return out
+        Z = np.empty((len(X), len(state["anchors"])), float_type(X.dtype))
+        for run in runs(len(X), ROWS):
+            K = whitened(floats(X[run]), state)
+            K -= state["mean"]
+            K /= state["scale"]
+            Z[run] = K
+        return Z
 
     def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
         """As `Linear.decide`, on features Z (n, m)."""
@@ -119,13 +122,28 @@ class RBF:
         return self._linear().learn(Z, pairs, rng, start)
 
 
-def draw(Z: NDArray[Any], count: int, rng: np.random.Generator) -> NDArray[Any]:
-    """At most `count` rows of Z (n, d), none twice."""
-    return Z[rng.permutation(len(Z))[:count]]
+def standard(X: NDArray[Any], state: Params) -> NDArray[Any]:
+    """Centred and scaled rows (n, d): the space of the anchors."""
+    return Linear().features(X, {"mean": state["center"], "scale": state["unit"]})
 
 
-def centres(Z: NDArray[Any], count: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Centres of at most `count` clusters of Z (n, d)."""
+def whitened(X: NDArray[Any], state: Params) -> NDArray[np.float64]:
+    """K^(-1/2) k(x) (n, m) of rows (n, d)."""
+    K = similarities(squared_distances(standard(X, state), state["anchors"]), state["bandwidth"])
+    return K @ state["root"]
+
+
+Rows = Callable[[NDArray[Any]], NDArray[Any]]  # brings some rows into the space of the anchors
+
+
+def draw(X: NDArray[Any], count: int, rng: np.random.Generator, standard: Rows) -> NDArray[Any]:
+    """At most `count` rows of X (n, d), none twice."""
+    return standard(X[rng.permutation(len(X))[:count]])
+
+
+def centres(X: NDArray[Any], count: int, rng: np.random.Generator, standard: Rows) -> NDArray[Any]:
+    """Centres of at most `count` clusters of X (n, d), or of `LARGEST` of its rows at random."""
+    Z = standard(X if len(X) <= LARGEST else X[np.sort(rng.permutation(len(X))[:LARGEST])])
     count = min(count, len(np.unique(Z, axis=0)))
     means = MiniBatchKMeans(count, n_init=3, random_state=int(rng.integers(2**31)))
     with threadpool_limits(1):  # sums of several threads differ from run to run

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._rows import floats
 from structhash.pieces import Pairs, Params, Start
 from structhash.starts import RandomPlanes
 from structhash.stumps import best_cut
@@ -40,11 +41,11 @@ class Stump:
         low, high = X.min(axis=0), X.max(axis=0)
         if np.array_equal(low, high):
             raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
-        return {"low": low, "high": high}
+        return {"low": floats(low), "high": floats(high)}
 
     def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
-        """The rows themselves."""
-        return X
+        """The rows themselves, as floats."""
+        return floats(X)
 
     def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
         """x_j - t (n, m) for m stumps: ``feature`` (m,) and ``threshold`` (m,)."""

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from structhash._rows import floats
 from structhash.families.stump import Stump, searched
 from structhash.pieces import Pairs, Params, Start
 from structhash.stumps import best_cut
@@ -55,8 +56,8 @@ class Tree:
         return Stump().prepare(X, rng)
 
     def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
-        """The rows themselves."""
-        return X
+        """The rows themselves, as floats."""
+        return floats(X)
 
     def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
         """1 or -1 (n, m) for the bits of m trees, as `learn` gives them."""

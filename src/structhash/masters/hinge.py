@@ -23,7 +23,6 @@ class HingeMaster(RankingMaster):
     """
 
     precision = 1e-10  # the finest that HiGHS has
-    reach = 0.1  # a fifth of the planes that are needed at 1 for so small a gap
 
     def __init__(
         self,
@@ -47,6 +46,10 @@ class HingeMaster(RankingMaster):
         solution = super().add(bit)
         return solution._replace(gap=solution.gap / max(solution.objective, LEAST * self.C))
 
+    def reach(self, n_free: int) -> float:
+        """Small, for so small a gap: with a fifth of the planes that are needed at 1."""
+        return 0.1
+
     def allowed(self, objective: float) -> float:
         """What the planes may miss of a ranking's mean loss."""
-        return max(self.tolerance * objective / self.C, 2 * self.precision)
+        return max(self.tolerance * objective / self.C, 2 * len(self.first) * self.precision)

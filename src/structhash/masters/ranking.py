@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.masters.columns import by_query, distances, dot
+from structhash.masters._keys import add_scaled, sum_differing
+from structhash.masters.columns import FEW, Columns
+from structhash.masters.schedules import Stagewise
 from structhash.masters.solvers import PlaneProgram
 from structhash.pairs import PairGraph
 from structhash.pieces import Ranking, Rankings, Schedule, Solution
 
-PATIENCE = 5  # bits that a plane may stay inactive before it is dropped
+GROUPS = 8  # of queries that have slacks, and so parts of each plane, of their own
+PATIENCE = 5  # bits that a plane may stay inactive before it is dropped, with more than `FEW` free weights
 
 
 class RankingMaster:
@@ -22,10 +25,12 @@ class RankingMaster:
     `below` of the far ones); its coefficient for a bit is the mean of dPsi. Planes stay valid when a bit is
     added: only their new coefficient is computed. `gap` of a solution is C times what the cutting planes still
     miss of the loss, at most C * tolerance unless `max_rounds` is met.
+
+    With few free weights only the planes that are active at the end stay for the next bit, and those that are
+    not meanwhile are not stored: where one of them turns active its weights are evaluated again.
     """
 
     precision = 1e-7  # of the linear programme, in units of the mean loss
-    reach = 1.0  # where a plane is sought first: this far from the best weights known to those of the programme
 
     def __init__(
         self,
@@ -46,76 +51,119 @@ class RankingMaster:
         weights = np.ones(len(n_near)) if rankings.weights is None else rankings.weights
         self.query_weights = weights / weights.sum()
         unit = 2 * self.query_weights / (n_near * n_far)  # 2 / (n_queries P N), the factor that mu carries
-        self.unit = np.concatenate([-np.repeat(unit, n_near), np.repeat(unit, n_far)])
-        self.inverted = np.concatenate([np.repeat(n_far, n_near), np.repeat(n_near, n_far)])
-        self.columns = np.zeros((0, len(self.unit)), np.uint8)
+        self.unit = np.concatenate([-unit, unit])  # of each row of the graph
+        self.inverted = np.concatenate([n_far, n_near])
+        self.counts = np.min_scalar_type(self.inverted.max())
+        self.columns = Columns(rankings, graph, schedule, unit, n_jobs)
+        self.first = self.columns.groups(GROUPS)  # query of each group
+        self.group = np.tile(np.repeat(np.arange(len(self.first)), np.diff(self.first, append=len(n_near))), 2)
+        # of entry weights: all digits for a certificate, else few bytes
+        self.dtype: Any = np.float32 if isinstance(schedule, Stagewise) else np.float64
         self.costs = np.zeros(0)
-        self.n_bits = 0
-        self.planes: list[NDArray[np.int32]] = []
-        self.losses = np.zeros(0)
-        self.slopes = np.zeros((0, 0))  # coefficient of each free weight (rows) in each plane
+        self.planes: list[NDArray[np.unsignedinteger] | None] = []
+        self.losses = np.zeros((0, len(self.first)))
+        self.slopes = np.zeros((0, 0, len(self.first)))  # coefficients: free weights, planes, groups
         self.idle = np.zeros(0, int)
 
-    def start(self) -> NDArray[np.float64]:
+    def start(self) -> NDArray[np.floating]:
         """Entry weights before the first bit: every query's ranking reversed, with dual C / n_queries."""
-        return self.C * self.unit * self.inverted
+        each = self.C * self.unit * self.inverted
+        return np.repeat(each.astype(self.dtype), np.diff(self.graph.indptr))
 
     def add(self, bit: NDArray[np.uint8]) -> Solution:
         """Weights and duals with one more bit (n,)."""
-        self.n_bits += 1
-        column = self.graph.differ(bit)[None]
-        costs = np.append(self.costs, self.regularizer.cost(bit))
-        new = np.array([dot(column, self.unit * plane)[0] for plane in self.planes])
-        self.slopes, _ = self.schedule.reduce(np.vstack([self.slopes, new]), costs)
-        self.columns, self.costs = self.schedule.reduce(np.vstack([self.columns, column]), costs)
-
-        program = PlaneProgram(self.costs, self.C, self.regularizer.upper, self.precision)
-        program.add(self.slopes.T, self.losses)
+        self.extend(bit)
+        program = PlaneProgram(self.costs, self.C, self.regularizer.upper, len(self.first), self.precision)
+        program.add(np.moveaxis(self.slopes, 0, -1), self.losses)
+        found: list[NDArray[np.float64]] = []  # weights at which the planes of this bit were found
         best, centre = np.inf, None  # least objective and its weights
         for rounds in range(1, self.max_rounds + 1):
             u, slack, duals = program.solve()
+            if len(u) <= FEW:
+                self.spare(duals, len(found))
             points = [u]
-            if centre is not None and self.reach < 1 and rounds < self.max_rounds:
-                points.insert(0, centre + self.reach * (u - centre))
+            if centre is not None and self.reach(len(u)) < 1 and rounds < self.max_rounds:
+                points.insert(0, centre + self.reach(len(u)) * (u - centre))
             for point in points:
-                plane, loss = self.most_violated(point)
-                slope = dot(self.columns, self.unit * plane)
-                objective = float(self.costs @ point + self.C * (loss - slope @ point))
+                plane, loss, slope = self.most_violated(point)
+                objective = float(self.costs @ point + self.C * (loss - slope @ point).sum())
                 if objective < best:
                     best, centre = objective, point
-                risk = loss - slope @ u
-                if risk > slack + self.allowed(objective):
+                missed = loss - slope @ u - slack
+                if np.maximum(missed, 0.0).sum() > self.allowed(objective):
                     break
             else:
-                break  # no plane cuts u off: risk and objective are those of u
+                break  # no plane cuts u off: what is missed and the objective are those of u
             if rounds == self.max_rounds:
                 break
+            found.append(point)
             self.planes.append(plane)
-            self.losses = np.append(self.losses, loss)
-            self.slopes = np.column_stack([self.slopes, slope])
+            self.losses = np.vstack([self.losses, loss])
+            self.slopes = np.concatenate([self.slopes, slope.T[:, None]], axis=1)
             self.idle = np.append(self.idle, 0)
-            program.add(slope[None], np.array([loss]))
+            program.add(slope[None], loss[None])
 
-        counts = np.zeros(len(self.unit))
-        for plane, dual in zip(self.planes, duals):
-            counts += dual * plane
-        self.forget(duals)
-        gap = max(0.0, float(self.C * (risk - slack)))
-        return Solution(self.schedule.expand(u, self.n_bits), self.unit * counts, objective, gap, rounds)
+        self.forget(duals, found)
+        entries = self.combine(duals[duals.any(axis=1)])
+        gap = max(0.0, float(self.C * missed.sum()))
+        return Solution(self.schedule.expand(u, self.columns.n_bits), entries, objective, gap, rounds)
+
+    def extend(self, bit: NDArray[np.uint8]) -> None:
+        """One more bit: its column, and its coefficient in every plane."""
+        differ, new = self.graph.differ(bit), np.zeros((1, *self.losses.shape))
+        for plane, row in zip(self.planes, new[0]):
+            sum_differing(self.graph.indptr, self.unit, self.group, plane, differ, row)
+        n_free, *shape = self.slopes.shape
+        rows = np.vstack([self.slopes.reshape(n_free, new.size), new.reshape(1, new.size)])
+        rows, self.costs = self.schedule.reduce(rows, np.append(self.costs, self.regularizer.cost(bit)))
+        self.slopes = rows.reshape(len(self.costs), *shape)
+        self.columns.add(bit, len(self.costs))
+
+    def reach(self, n_free: int) -> float:
+        """Where a plane is sought first: this far from the best weights known to those of the programme."""
+        return 1.0 if n_free <= FEW else 0.5
 
     def allowed(self, objective: float) -> float:
         """What the planes may miss of the mean loss."""
         return self.tolerance
 
-    def most_violated(self, u: NDArray[np.float64]) -> tuple[NDArray[np.int32], float]:
-        """Counts (E,) and mean loss of every query's most violated ranking (eq. infer)."""
-        apart = distances(self.columns, u)
-        loss, above, below = by_query(self.ranking.most_violated, self.rankings, apart, self.n_jobs)
-        return np.concatenate([above, below]), float(self.query_weights @ loss)
+    def most_violated(
+        self, u: NDArray[np.float64]
+    ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.float64], NDArray[np.float64]]:
+        """Every query's most violated ranking (eq. infer).
 
-    def forget(self, duals: NDArray[np.float64]) -> None:
-        """Drop the planes that were inactive for long."""
-        self.idle = np.where(duals[: len(self.idle)] > 0, 0, self.idle + 1)
-        keep = self.idle <= PATIENCE
-        self.planes = [plane for plane, kept in zip(self.planes, keep) if kept]
+        Returns
+        -------
+        plane : (E,)
+            Its counts.
+        loss, slope : (groups,) and (groups, n_free)
+            Each group's part of the mean loss and of the coefficients.
+        """
+        plane = np.empty(len(self.graph.indices), self.counts)
+        loss, slope = self.columns.evaluate(u, self.ranking.most_violated, plane.__setitem__)
+        return plane, np.add.reduceat(self.query_weights * loss, self.first), slope
+
+    def spare(self, duals: NDArray[np.float64], n_found: int) -> None:
+        """Store the inactive ones among the last `n_found` planes no longer."""
+        for r in range(len(self.planes) - n_found, len(self.planes)):
+            if not duals[r].any():
+                self.planes[r] = None
+
+    def forget(self, duals: NDArray[np.float64], found: list[NDArray[np.float64]]) -> None:
+        """Drop the planes that were inactive for long, find again those that are active and not stored."""
+        self.idle = np.where(duals.any(axis=1), 0, self.idle + 1)
+        keep = np.flatnonzero(self.idle <= (PATIENCE if len(self.costs) > FEW else 0))
+        planes, n_old = self.planes, len(self.planes) - len(found)
+        self.planes = []
+        for r in keep:
+            plane = planes[r]
+            self.planes.append(self.most_violated(found[r - n_old])[0] if plane is None else plane)
         self.losses, self.slopes, self.idle = self.losses[keep], self.slopes[:, keep], self.idle[keep]
+
+    def combine(self, duals: NDArray[np.float64]) -> NDArray[np.floating]:
+        """Entry weights (E,) of the duals of the active planes."""
+        entries = np.zeros(len(self.graph.indices), self.dtype)
+        active = np.flatnonzero(self.idle == 0)
+        for r, dual in zip(active, duals):
+            add_scaled(self.graph.indptr, self.unit * dual[self.group], self.planes[r], entries)
+        return entries

@@ -8,33 +8,36 @@ from numpy.typing import NDArray
 
 
 class PlaneProgram:
-    """min costs'u + C xi  s.t.  a_r'u + xi >= b_r for every plane r, 0 <= u <= upper, xi >= 0.
+    """min costs'u + C sum_g xi_g  s.t.  a_rg'u + xi_g >= b_rg for every plane r, 0 <= u <= upper, xi >= 0.
 
-    Rows may be added at any time; each `solve` starts from the last basis. Rows hold within `precision`.
+    Planes may be added at any time; each `solve` starts from the last basis. Rows hold within `precision`.
     """
 
-    def __init__(self, costs: NDArray[np.float64], C: float, upper: float, precision: float = 1e-7) -> None:
-        self.n, self.C, self.upper = len(costs), C, upper
+    def __init__(
+        self, costs: NDArray[np.float64], C: float, upper: float, groups: int = 1, precision: float = 1e-7
+    ) -> None:
+        self.n, self.C, self.upper, self.groups = len(costs), C, upper, groups
         self.highs = highspy.Highs()
         self.highs.setOptionValue("output_flag", False)
         self.highs.setOptionValue("threads", 1)
         for side in ("primal", "dual"):
             self.highs.setOptionValue(f"{side}_feasibility_tolerance", precision)
-        empty = np.zeros(0, np.int32)
-        lower = np.zeros(self.n + 1)
-        high = np.append(np.full(self.n, upper), highspy.kHighsInf)
-        self.highs.addCols(self.n + 1, np.append(costs, C), lower, high, 0, empty, empty, np.zeros(0))
+        n_columns, empty = self.n + groups, np.zeros(0, np.int32)
+        high = np.append(np.full(self.n, upper), np.full(groups, highspy.kHighsInf))
+        prices = np.append(costs, np.full(groups, C))
+        self.highs.addCols(n_columns, prices, np.zeros(n_columns), high, 0, empty, empty, np.zeros(0))
 
     def add(self, A: NDArray[np.float64], b: NDArray[np.float64]) -> None:
-        """Planes a_r (k, n) with offsets b_r (k,)."""
-        k = len(A)
-        rows = np.column_stack([A, np.ones(k)])
-        starts = np.arange(k, dtype=np.int32) * (self.n + 1)
-        index = np.tile(np.arange(self.n + 1, dtype=np.int32), k)
-        self.highs.addRows(k, b, np.full(k, highspy.kHighsInf), rows.size, starts, index, rows.ravel())
+        """Planes a_rg (k, groups, n) with offsets b_rg (k, groups)."""
+        rows = np.concatenate([A, np.ones((*b.shape, 1))], axis=-1)
+        index = np.broadcast_to(np.arange(self.n + 1, dtype=np.int32), rows.shape).copy()
+        index[..., -1] += np.arange(self.groups, dtype=np.int32)
+        starts = np.arange(b.size, dtype=np.int32) * (self.n + 1)
+        high = np.full(b.size, highspy.kHighsInf)
+        self.highs.addRows(b.size, b.ravel(), high, rows.size, starts, index.ravel(), rows.ravel())
 
-    def solve(self) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
-        """Free weights u (n,), slack xi and plane duals (rows,)."""
+    def solve(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Free weights u (n,), slacks xi (groups,) and plane duals (planes, groups)."""
         status = self.highs.run()
         if (
             status != highspy.HighsStatus.kOk
@@ -46,5 +49,5 @@ class PlaneProgram:
             )
         solution = self.highs.getSolution()
         x = np.array(solution.col_value)
-        duals = np.maximum(np.array(solution.row_dual), 0.0)
-        return np.clip(x[:-1], 0.0, self.upper) + 0.0, float(x[-1]), duals  # without -0.0
+        duals = np.maximum(np.array(solution.row_dual), 0.0).reshape(-1, self.groups)
+        return np.clip(x[: self.n], 0.0, self.upper) + 0.0, x[self.n :], duals  # without -0.0

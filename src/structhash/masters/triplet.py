@@ -8,19 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
-from structhash.masters.columns import by_query, distances, dot
+from structhash.masters.columns import Columns, Side
 from structhash.pairs import PairGraph
 from structhash.pieces import Rankings, Schedule, Solution
 
-LEAST = 1e-12  # times C: an objective below it counts as 0, and gaps are relative to this then
+LEAST = 1e-9  # times C: an objective below it counts as 0, and gaps are relative to this then
 
 
 class Risk(NamedTuple):
-    """Objective at some weights, its gradient, and the entry weights of the KKT duals."""
+    """Objective at some weights, and its gradient."""
 
     objective: float
     gradient: NDArray[np.float64]
-    entries: NDArray[np.float64]
 
 
 class TripletMaster:
@@ -48,47 +47,50 @@ class TripletMaster:
         n_near, n_far = np.diff(rankings.near_ptr), np.diff(rankings.far_ptr)
         weights = np.ones(len(n_near)) if rankings.weights is None else rankings.weights
         self.triplet_weights = weights / (weights @ (n_near * n_far))
-        self.entry_weights = np.concatenate(
-            [-np.repeat(self.triplet_weights, n_near), np.repeat(self.triplet_weights, n_far)]
-        )
-        self.partners = np.concatenate([np.repeat(n_far, n_near), np.repeat(n_near, n_far)])
-        self.columns = np.zeros((0, len(self.entry_weights)), np.uint8)
+        self.unit = np.concatenate([-self.triplet_weights, self.triplet_weights])  # of each row of the graph
+        self.partners = np.concatenate([n_far, n_near])
+        self.columns = Columns(rankings, graph, schedule, C * self.triplet_weights, n_jobs)
         self.costs = np.zeros(0)
         self.u = np.zeros(0)
-        self.n_bits = 0
 
     def start(self) -> NDArray[np.float64]:
         """Entry weights before the first bit: all triplets alike."""
-        return self.C * self.entry_weights * self.partners
+        return np.repeat(self.C * self.unit * self.partners, np.diff(self.graph.indptr))
 
     def add(self, bit: NDArray[np.uint8]) -> Solution:
         """Weights and duals with one more bit (n,)."""
-        columns = np.vstack([self.columns, self.graph.differ(bit)[None]])
         costs = np.append(self.costs, self.regularizer.cost(bit))
-        self.columns, self.costs = self.schedule.reduce(columns, costs)
-        self.n_bits += 1
+        _, self.costs = self.schedule.reduce(costs[:, None], costs)
+        self.columns.add(bit, len(self.costs))
         u = np.append(self.u[: len(self.costs) - 1], 0.0)  # the new bit begins at weight 0
         self.u, risk, gap, rounds = self.polish(*self.descend(u))
-        weights = self.schedule.expand(self.u, self.n_bits)
-        return Solution(weights, risk.entries, risk.objective, gap, rounds)
+        weights = self.schedule.expand(self.u, self.columns.n_bits)
+        return Solution(weights, self.entries(self.u), risk.objective, gap, rounds)
 
     def risk(self, u: NDArray[np.float64]) -> Risk:
-        """Primal objective and KKT duals at free weights u (eq. cgh-general-l1, cgh-general-kkt)."""
-        apart = distances(self.columns, u)
-        value, pull, push = by_query(self.loss.sums, self.rankings, apart, self.n_jobs)
-        entries = self.C * self.entry_weights * np.concatenate([pull, push])
-        objective = self.costs @ u + self.C * (self.triplet_weights @ value)
-        return Risk(float(objective), self.costs - dot(self.columns, entries), entries)
+        """Primal objective and its gradient at free weights u (eq. cgh-general-l1)."""
+        value, sums = self.columns.evaluate(u, self.loss.sums)
+        return Risk(float(self.costs @ u + self.C * (self.triplet_weights @ value)), self.costs - sums[0])
+
+    def entries(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Entry weights of the KKT duals at free weights u (eq. cgh-general-kkt)."""
+        out = np.repeat(self.C * self.unit, np.diff(self.graph.indptr))
+
+        def keep(entries: slice, values: NDArray[np.float64]) -> None:
+            out[entries] *= values
+
+        self.columns.evaluate(u, self.loss.sums, keep)
+        return out
 
     def descend(self, u: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
         """Bounded L-BFGS-B on the primal: weights and evaluations."""
         found = minimize(
-            lambda u: self.risk(u)[:2],
+            self.risk,
             u,
             jac=True,
             method="L-BFGS-B",
             bounds=Bounds(0.0, self.regularizer.upper),
-            options={"maxiter": 20, "ftol": 1e-9},
+            options={"maxiter": 20, "ftol": 1e-7},
         )
         return found.x, int(found.nfev)
 
@@ -116,12 +118,14 @@ class TripletMaster:
     def newton(self, u: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
         """Newton direction over the weights that are not held at a bound."""
         held = ((u <= 0) & (gradient > 0)) | ((u >= self.regularizer.upper) & (gradient < 0))
-        apart = distances(self.columns, u)
-        r, n, free = self.rankings, len(self.rankings.near), ~held
-        columns = self.columns[free].T
-        H = self.C * self.loss.curvature(
-            apart[:n], apart[n:], r.near_ptr, r.far_ptr, columns[:n], columns[n:], self.triplet_weights
-        )
+        free, view = ~held, self.columns.tabled(u)
+
+        def bend(near: Side, far: Side) -> NDArray[np.float64]:
+            apart = view(near).distances, view(far).distances
+            columns = [self.columns.differing(side, free) for side in (near, far)]
+            return self.loss.curvature(*apart, near.ptr, far.ptr, *columns, self.triplet_weights[near.queries])
+
+        H = self.C * np.sum(self.columns.each(bend), axis=0)
         H[np.diag_indices(len(H))] += 1e-10 * max(np.trace(H), 1e-300)
         step = np.zeros(len(u))
         step[free] = -np.linalg.lstsq(H, gradient[free], rcond=None)[0]
@@ -140,9 +144,12 @@ class TripletMaster:
         else:
             scale = 1.0 / max(1.0, np.max(reach / self.costs))
 
-        def conjugate(*queries: Any) -> tuple[NDArray[np.float64]]:
-            return (self.loss.scaled_conjugate(*queries, scale),)
+        view = self.columns.tabled(u)
 
-        (each,) = by_query(conjugate, self.rankings, distances(self.columns, u), self.n_jobs)
+        def conjugate(near: Side, far: Side) -> NDArray[np.float64]:
+            apart = view(near).distances, view(far).distances
+            return self.loss.scaled_conjugate(*apart, near.ptr, far.ptr, scale)
+
+        each = np.concatenate(self.columns.each(conjugate))
         dual = -self.C * (self.triplet_weights @ each) - paid
         return float((risk.objective - dual) / max(abs(risk.objective), LEAST * self.C))

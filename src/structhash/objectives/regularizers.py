@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from structhash.pieces import Pairs
 
@@ -133,12 +132,17 @@ class Similar:
 
     def charge(self, pairs: Pairs) -> Pairs:
         """Pair weights less weight / m for each of the m pairs: h'Lh falls by what the bit costs above 1."""
-        n, dtype = len(pairs.degree), pairs.degree.dtype
-        i, j = self._rows(n)
-        share = np.full(2 * len(i), self.weight / max(1, len(i)), dtype)
-        alike = csr_array((share, (np.append(i, j), np.append(j, i))), shape=(n, n))
-        W = csr_array(pairs.weights - alike)
-        return Pairs(W, W.sum(axis=1, dtype=np.float64).astype(dtype))
+        i, j = self._rows(len(pairs.degree))
+        share = np.full(len(i), self.weight / max(1, len(i)), pairs.values.dtype)
+        ends = pairs.indptr[-1] + np.arange(1, len(i) + 1)
+        alike = np.bincount(np.append(i, j), np.append(share, share), minlength=len(pairs.degree))
+        return Pairs(
+            np.append(pairs.rows, i),
+            np.append(pairs.indptr, ends),
+            np.append(pairs.indices, j),
+            np.append(pairs.values, -share),
+            pairs.degree - alike.astype(pairs.degree.dtype),
+        )
 
     @property
     def upper(self) -> float:

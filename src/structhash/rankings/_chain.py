@@ -1,78 +1,149 @@
-"""The exact programme of measures that count the first k places."""
+"""The exact search for the most violated ranking under NDCG@k.
+
+A ranking is a chain 0 <= g_1 <= ... <= g_P <= N: g_i irrelevant points precede the i-th nearest relevant one.
+In units of 2/(P N) it is worth sum_i g_i near_i - (far_1 + ... + far_(g_i)) - D(i + g_i), with
+D = P N / (2 Z) S, but 0 past place k.
+
+Say that a relevant points are among the first k. The others keep at least m = k - a irrelevant ones ahead and
+lose all discount, so their best is g_i = max(m, #{far < near_i}). The a points have at most m ahead, where D
+counts as if there were no cut. Then D is convex but for D(1) = D(2): with g_1 = 0 and the other points free
+(`start` = 1) and with all g_i >= 1 (`start` = 0) the terms are concave in g_i. So the best chain of the first
+a points follows from pooling neighbours, as in isotonic regression, with prefix sums for the worth of a
+block, and the bound m only cuts it off at m. Every a is tried, with both starts unless the first one surely
+loses: O(P + N) in all, but for neighbours that have to move far down together.
+"""
 
 import numpy as np
 from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def term(row, g, near, prefix, discount):
-    """What relevant point `row` adds to the objective behind g irrelevant ones, in units of 2/(P N)."""
-    return g * near[row] - prefix[g] - discount[row + g]
+def shifted_sums(values, origin, shifted, sums):
+    """Write values - origin to `shifted` and their prefix sums 0, shifted[0], ... to `sums`."""
+    total = sums[0] = 0.0
+    for i in range(values.size):
+        shifted[i] = values[i] - origin
+        total += shifted[i]
+        sums[i + 1] = total
 
 
 @njit(cache=True, nogil=True)
-def best_place(row, low, high, near, far, prefix, discount, k, tolerance):
-    """Return the smallest g in [low, high] with the largest `term`.
+def first_falls(n_near, far, discount, tolerance):
+    """Return whether every chain with g_1 = 0 surely has a better one; it need not be tried then.
 
-    On each of the places {1}, {2, ..., k} and {k + 1, ...} the term is concave in g (its steps
-    discount[row + g] - discount[row + g + 1] - (far_g - near) fall), so bisection finds the best of each.
+    If other points have g = 0 too, raise all of these to 1, else raise g_1 and those with g = 1 to 2. As
+    0 <= near and far_1 <= far_2, that gains at least D(1) - D(j + 2) - far_1 - j far_2 for some 1 <= j <= P,
+    which is concave in j: the ends tell. (A cut of D only adds to the gain.)
     """
-    best, top, first = -1, 0.0, 0
-    for last in (0, k - 1, discount.size):
-        left, right = max(low, first - row), min(high, last - row)
-        first = last + 1
-        if left > right:
-            continue
-        while left < right:
-            middle = (left + right) // 2
-            if discount[row + middle] - discount[row + middle + 1] > far[middle] - near[row]:
-                left = middle + 1
-            else:
-                right = middle
-        value = term(row, left, near, prefix, discount)
-        if best < 0 or value > top + tolerance:
-            best, top = left, value
-    return best
+    if far.size < 2:
+        return False
+    lead, last = discount[0] - far[0] - tolerance, min(n_near + 1, discount.size - 1)
+    return lead - discount[2] > far[1] and lead - discount[last] > n_near * far[1]
 
 
 @njit(cache=True, nogil=True)
-def best_chain(near, far, discount, k):
-    """Maximise sum_i term(i, g_i) over 0 <= g_1 <= ... <= g_P <= N exactly; the smallest of the solutions.
+def pool(start, stop, top, near, far, discount, sums, chain, tolerance):
+    """Find the best chain of the points start, ..., row with 1 - start <= g <= top, for every row < stop.
 
-    upper_i = best g >= upper_(i-1) and, backwards, lower_i = best g <= lower_(i+1) bracket it: min(g, upper)
-    and max(g, lower) are chains too and lose nothing. In the bracket, often one place wide, runs
-    V_i(g) = term(i, g) + max_(h <= g) V_(i-1)(h). `near` and `far` ascend, with `near[0]` = 0.
+    Its last block is the points first[row], ..., row behind g = place[row], the smallest g from which one step
+    more gains nothing; the blocks before are those of row first[row] - 1. value[row + 1] is its worth, and
+    value[start] that of the points before `start`. `sums` are the prefix sums of near, far and discount.
+    """
+    (near_sum, far_sum, discount_sum), (first, place, value) = sums, chain
+    g = 1 - start
+    for row in range(start, stop):
+        begin, floor = row, g
+        while g < top and discount[row + g] - discount[row + g + 1] > far[g] - near[row]:
+            g += 1
+        while g == floor and begin > start:  # the point would rather not be behind the block: join it
+            begin = first[begin - 1]
+            floor = 1 - start if begin == start else place[begin - 1]
+            size, total = row + 1 - begin, near_sum[row + 1] - near_sum[begin] - tolerance
+            while g > floor and discount[begin + g - 1] - discount[row + g] <= size * far[g - 1] - total:
+                g -= 1
+        first[row], place[row] = begin, g
+        worth = g * (near_sum[row + 1] - near_sum[begin]) - (row + 1 - begin) * far_sum[g]
+        value[row + 1] = value[begin] + worth - (discount_sum[row + 1 + g] - discount_sum[begin + g])
+
+
+@njit(cache=True, nogil=True)
+def best_cut(start, k, free, rest, sums, chain, tolerance, top):
+    """Return (a, its worth) of the best number of relevant points in the first k; the most of equals.
+
+    a = -1, with `top`, unless one is worth more than `top`. free[i] = #{far < near_i}, or more where no m is
+    less, and rest[i] is what the points i, ..., P - 1 are worth there.
+    """
+    (near_sum, far_sum, discount_sum), (first, place, value) = sums, chain
+    n_near, n_far = near_sum.size - 1, far_sum.size - 1
+    best, tail = -1, 0
+    for a in range(min(k, n_near), start - 1, -1):
+        m = min(n_far, k - a)
+        if a < n_near and m < k - a:
+            break
+        if m + start == 0:
+            continue
+        while tail < n_near and free[tail] < m:
+            tail += 1
+        end = max(a, tail)
+        others = m * (near_sum[end] - near_sum[a]) - (end - a) * far_sum[m] + rest[end]
+        if value[a] + others <= top:  # the bound m can only lower value[a]
+            continue
+        row = a
+        while row > start and place[row - 1] > m:
+            row = first[row - 1]
+        worth = value[row] + m * (near_sum[a] - near_sum[row]) - (a - row) * far_sum[m] + others
+        worth -= discount_sum[a + m] - discount_sum[row + m]
+        if worth > top + tolerance:
+            best, top = a, worth
+    return best, top
+
+
+@njit(cache=True, nogil=True)
+def place_freely(near, far, far_sum, lowest, free, rest):
+    """Write free[i] = max(lowest, #{far < near_i}) and the sums of worth `rest` that `best_cut` wants."""
+    g, total = lowest, 0.0
+    for i in range(near.size):
+        while g < far.size and far[g] < near[i]:
+            g += 1
+        free[i] = g
+    rest[near.size] = 0.0
+    for i in range(near.size - 1, -1, -1):
+        total += free[i] * near[i] - far_sum[free[i]]
+        rest[i] = total
+
+
+@njit(cache=True, nogil=True)
+def best_chain(near, far, discount, discount_sum, k, ahead, room, blocks):
+    """Write the smallest of the best chains to `ahead`; `near` and `far` ascend.
+
+    `discount` is D without the cut and `discount_sum` its prefix sums. `room`, float64 of at least
+    (6, max(P, N) + 1), and `blocks`, int64 of at least (4, P), are scratch.
     """
     n_near, n_far = near.size, far.size
-    tolerance = 0.5e-12 * n_near * n_far * max(-far[0], far[-1], near[-1], 1.0)
-    prefix = np.append(np.zeros(1), np.cumsum(far))
-    upper, lower = np.empty(n_near, np.int64), np.empty(n_near, np.int64)
-    start = np.zeros(n_near + 1, np.int64)
-    bound = 0
-    for row in range(n_near):
-        bound = best_place(row, bound, n_far, near, far, prefix, discount, k, tolerance)
-        upper[row] = bound
-    for row in range(n_near - 1, -1, -1):
-        bound = best_place(row, 0, min(bound, upper[row]), near, far, prefix, discount, k, tolerance)
-        lower[row] = bound
-    for row in range(n_near):
-        start[row + 1] = start[row] + upper[row] - lower[row] + 1
-    if start[n_near] == n_near:
-        return upper
-    best = np.empty(start[n_near])  # of row i behind at most g: best[start[i] + g - lower[i]]
-    for row in range(n_near):
-        top = -np.inf
-        for g in range(lower[row], upper[row] + 1):
-            value = term(row, g, near, prefix, discount)
-            if row > 0:
-                value += best[start[row - 1] + min(g, upper[row - 1]) - lower[row - 1]]
-            if value > top + tolerance:
-                top = value
-            best[start[row] + g - lower[row]] = top
-    for row in range(n_near - 1, -1, -1):
-        bound = upper[row] if row == n_near - 1 else min(bound, upper[row])
-        cell = start[row] - lower[row]
-        while bound > lower[row] and best[cell + bound - 1] == best[cell + bound]:
-            bound -= 1
-        upper[row] = bound
-    return upper
+    close, near_sum = room[0, :n_near], room[1, : n_near + 1]
+    away, far_sum = room[2, :n_far], room[3, : n_far + 1]
+    shifted_sums(near, near[0], close, near_sum)  # sums stay small and ties stay ties
+    shifted_sums(far, near[0], away, far_sum)
+    sums, value, rest = (near_sum, far_sum, discount_sum), room[4], room[5]
+    stop, top = min(k, n_near), min(k - 1, n_far)
+    place_freely(close, away, far_sum, min(n_far, k - stop), ahead, rest)
+
+    tolerance = 0.5e-12 * n_near * n_far * max(-away[0], away[-1], close[-1], 1.0)
+    cut, best, worth = 0, 0, -np.inf
+    for start in range(0 if first_falls(n_near, away, discount, tolerance) else 1, -1, -1):
+        chain = (blocks[2 * start], blocks[2 * start + 1], value)
+        value[start] = -start * discount[0]
+        if top + start > 0:
+            pool(start, stop, top, close, away, discount, sums, chain, tolerance)
+        a, worth = best_cut(start, k, ahead, rest, sums, chain, tolerance, worth)
+        if a >= 0:
+            cut, best = a, start
+
+    first, place, m = blocks[2 * best], blocks[2 * best + 1], min(n_far, k - cut)
+    for i in range(cut, n_near):
+        ahead[i] = max(m, ahead[i])
+    row = cut
+    while row > best:
+        ahead[first[row - 1] : row] = min(m, place[row - 1])
+        row = first[row - 1]
+    ahead[:best] = 0

@@ -5,6 +5,8 @@ from numbers import Integral
 import numpy as np
 from numba import njit
 
+from structhash._sort import lists_ascend, sort_lists, unsort_lists
+
 
 def as_flags(relevant):
     """Return the ranked list as a bool array of one dimension, or raise ValueError."""
@@ -29,6 +31,25 @@ def as_queries(near, far, near_ptr, far_ptr):
     return near, far, near_ptr, far_ptr
 
 
+def search(kernel, queries, *settings):
+    """Run the kernel on `as_queries`, each query's distances ascending; give its counts in the input's order.
+
+    Nothing is sorted or copied where the distances ascend already.
+    """
+    near, far, near_ptr, far_ptr = queries
+    near_order = far_order = None
+    if not lists_ascend(near, near_ptr):
+        near_order, near = sort_lists(near, near_ptr)
+    if not lists_ascend(far, far_ptr):
+        far_order, far = sort_lists(far, far_ptr)
+    loss, above, below = kernel(near, far, near_ptr, far_ptr, *settings)
+    if near_order is not None:
+        above = unsort_lists(above, near_order, near_ptr)
+    if far_order is not None:
+        below = unsort_lists(below, far_order, far_ptr)
+    return loss, above, below
+
+
 def check_cut(k):
     """ValueError unless `k`, the last place that counts, is an integer >= 1."""
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
@@ -36,15 +57,13 @@ def check_cut(k):
 
 
 @njit(cache=True, nogil=True)
-def place_counts(ahead, near_order, far_order, above, below):
-    """Write one query's counts; ahead[i] (ascending) irrelevant points precede the i-th relevant one."""
+def count_after(above, below):
+    """Fill one query's `below`, zeros so far, from `above`; both follow the distances, so `above` ascends."""
     before = 0
-    for i in range(ahead.size):
-        above[near_order[i]] = ahead[i]
-    for k in range(far_order.size):
-        while before < ahead.size and ahead[before] <= k:
-            before += 1
-        below[far_order[k]] = ahead.size - before
+    for i in range(above.size):
+        for k in range(before, above[i]):
+            below[k] = above.size - i
+        before = max(before, above[i])
 
 
 @njit(cache=True, nogil=True)

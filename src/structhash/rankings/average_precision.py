@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from structhash._sort import stable_sort
-from structhash.rankings._queries import as_flags, as_queries, least_gain, place_counts
+from structhash.rankings._queries import as_flags, as_queries, count_after, least_gain, search
 
 
 @njit(cache=True, nogil=True)
@@ -45,14 +44,13 @@ def violate_average_precision(near, far, near_ptr, far_ptr):
     for query in range(loss.size):
         ours = slice(near_ptr[query], near_ptr[query + 1])
         theirs = slice(far_ptr[query], far_ptr[query + 1])
-        near_order, close = stable_sort(near[ours])
-        far_order, away = stable_sort(far[theirs])
+        close, away, ahead = near[ours], far[theirs], above[ours]
         if close.size == 0 or away.size == 0:
             continue
-        ahead = best_ahead(close, away)
+        ahead[:] = best_ahead(close, away)
         for i in range(close.size):
             loss[query] += ahead[i] / (1 + i + ahead[i]) / close.size
-        place_counts(ahead, near_order, far_order, above[ours], below[theirs])
+        count_after(ahead, below[theirs])
     return loss, above, below
 
 
@@ -94,7 +92,7 @@ class AveragePrecision:
     def most_violated(self, near, far, near_ptr, far_ptr):
         """`pieces.Ranking.most_violated` for this measure.
 
-        Cost a query: a sort and O(P log N).
+        Cost a query: O(N + P log N), and a sort unless the distances ascend.
         Where sums of rounded distances are compared, a strict gain is one above 1e-12 * max(1, their spread).
         """
-        return violate_average_precision(*as_queries(near, far, near_ptr, far_ptr))
+        return search(violate_average_precision, as_queries(near, far, near_ptr, far_ptr))

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from structhash._sort import stable_sort
-from structhash.rankings._chain import best_chain
-from structhash.rankings._queries import as_flags, as_queries, check_cut, place_counts
+from structhash.rankings._chain import best_chain, shifted_sums
+from structhash.rankings._queries import as_flags, as_queries, check_cut, count_after, search
 
 
 @njit(cache=True, nogil=True)
@@ -20,23 +19,28 @@ def total_discount(k):
 
 
 @njit(cache=True, nogil=True)
-def violate_ndcg(near, far, near_ptr, far_ptr, discount, total, k):
+def violate_ndcg(near, far, near_ptr, far_ptr, discount, total, k, longest):
     """Run `best_chain` on each query; `total[P]` is the normaliser Z of a query with P relevant points."""
     loss = np.zeros(near_ptr.size - 1)
     above, below = np.zeros(near.size, np.int32), np.zeros(far.size, np.int32)
+    scale, scaled, sums = 0.0, np.empty(discount.size), np.empty(discount.size + 1)
+    room, blocks = np.empty((6, longest + 1)), np.empty((4, longest), np.int64)
     for query in range(loss.size):
         ours = slice(near_ptr[query], near_ptr[query + 1])
         theirs = slice(far_ptr[query], far_ptr[query + 1])
-        near_order, close = stable_sort(near[ours])
-        far_order, away = stable_sort(far[theirs])
-        n_near, n_far = close.size, away.size
-        if n_near == 0 or n_far == 0:
+        close, away, ahead = near[ours], far[theirs], above[ours]
+        if close.size == 0 or away.size == 0:
             continue
-        scale = n_near * n_far / (2 * total[n_near])
-        origin = close[0]  # sums stay small and ties stay ties
-        ahead = best_chain(close - origin, away - origin, discount[: n_near + n_far + 1] * scale, k)
-        loss[query] = 1.0 - np.cumsum(discount[np.arange(n_near) + ahead])[-1] / total[n_near]
-        place_counts(ahead, near_order, far_order, above[ours], below[theirs])
+        if scale != close.size * away.size / (2 * total[close.size]):  # most queries are of one size
+            scale = close.size * away.size / (2 * total[close.size])
+            shifted_sums(discount * scale, 0.0, scaled, sums)
+        best_chain(close, away, scaled, sums, k, ahead, room, blocks)
+        gain = 0.0
+        for i in range(min(k, ahead.size)):
+            if i + ahead[i] < k:
+                gain += discount[i + ahead[i]]
+        loss[query] = 1.0 - gain / total[ahead.size]
+        count_after(ahead, below[theirs])
     return loss, above, below
 
 
@@ -102,13 +106,16 @@ class NDCG:
     def most_violated(self, near, far, near_ptr, far_ptr):
         """`pieces.Ranking.most_violated` for this measure.
 
-        Cost: a sort, O(P log N), and the cells between the brackets of `best_chain` (at most P min(k, N)).
+        Cost a query: O(P + N), and a sort unless the distances ascend.
         Where sums of rounded distances are compared, a strict gain is one above 1e-12 * max(1, their spread).
         """
-        near, far, near_ptr, far_ptr = as_queries(near, far, near_ptr, far_ptr)
-        n_near, n_far = (np.diff(ptr).max(initial=0) for ptr in (near_ptr, far_ptr))
-        discount = self.discounts(n_near + n_far + 1)
-        total = np.append(0.0, np.cumsum(discount[:n_near]))
+        queries = as_queries(near, far, near_ptr, far_ptr)
+        n_near, n_far = (int(np.diff(ptr).max(initial=0)) for ptr in queries[2:])
+        k = min(int(self.k), n_near + n_far)
+        discount = 1.0 / np.log2(
+            np.maximum(2.0, np.arange(1.0, 2.0 + min(k, n_near) + min(k, n_far)))
+        )  # no cut
+        total = np.append(0.0, np.cumsum(self.discounts(n_near)))
         if self.normalizer == "paper":
             total[:] = total_discount(int(self.k))
-        return violate_ndcg(near, far, near_ptr, far_ptr, discount, total, min(int(self.k), discount.size))
+        return search(violate_ndcg, queries, discount, total, k, max(n_near, n_far))

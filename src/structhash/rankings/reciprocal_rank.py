@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from structhash._sort import stable_sort
-from structhash.rankings._queries import as_flags, as_queries, least_gain, place_counts
+from structhash.rankings._queries import as_flags, as_queries, count_after, least_gain, search
 
 
 @njit(cache=True, nogil=True)
@@ -36,14 +35,17 @@ def violate_reciprocal_rank(near, far, near_ptr, far_ptr):
     for query in range(loss.size):
         ours = slice(near_ptr[query], near_ptr[query + 1])
         theirs = slice(far_ptr[query], far_ptr[query + 1])
-        near_order, close = stable_sort(near[ours])
-        far_order, away = stable_sort(far[theirs])
+        close, away, ahead = near[ours], far[theirs], above[ours]
         if close.size == 0 or away.size == 0:
             continue
         first = first_ahead(close, away)
-        ahead = np.maximum(np.searchsorted(away, close), first)
+        g = first
+        for i in range(close.size):
+            while g < away.size and away[g] < close[i]:
+                g += 1
+            ahead[i] = g
         loss[query] = first / (1.0 + first)
-        place_counts(ahead, near_order, far_order, above[ours], below[theirs])
+        count_after(ahead, below[theirs])
     return loss, above, below
 
 
@@ -79,7 +81,7 @@ class ReciprocalRank:
     def most_violated(self, near, far, near_ptr, far_ptr):
         """`pieces.Ranking.most_violated` for this measure.
 
-        Cost a query: O(n log n).
+        Cost a query: O(n), and a sort unless the distances ascend.
         Where sums of rounded distances are compared, a strict gain is one above 1e-12 * max(1, their spread).
         """
-        return violate_reciprocal_rank(*as_queries(near, far, near_ptr, far_ptr))
+        return search(violate_reciprocal_rank, as_queries(near, far, near_ptr, far_ptr))

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from structhash._sort import stable_sort
-from structhash.rankings._queries import as_flags, as_queries, place_counts
+from structhash.rankings._queries import as_flags, as_queries, search
 
 
 @njit(cache=True, nogil=True)
@@ -21,16 +20,14 @@ def violate_sndcg(near, far, near_ptr, far_ptr, discount, drop):
     for query in range(loss.size):
         ours = slice(near_ptr[query], near_ptr[query + 1])
         theirs = slice(far_ptr[query], far_ptr[query + 1])
-        near_order, close = stable_sort(near[ours])
-        far_order, away = stable_sort(far[theirs])
-        ahead, g = np.empty(close.size, np.int64), 0
-        half = away.size / 2
+        close, away, ahead, after = near[ours], far[theirs], above[ours], below[theirs]
+        g, half = 0, away.size / 2
         for i in range(close.size):
             while g < away.size and half * drop[g] > away[g] - close[i]:
+                after[g] = close.size - i
                 g += 1
             ahead[i] = g
             loss[query] += (1.0 - discount[g]) / close.size
-        place_counts(ahead, near_order, far_order, above[ours], below[theirs])
     return loss, above, below
 
 
@@ -70,10 +67,12 @@ class SNDCG:
     def most_violated(self, near, far, near_ptr, far_ptr):
         """`pieces.Ranking.most_violated` for this measure.
 
-        Cost a query: O(n log n).
+        Cost a query: O(n), and a sort unless the distances ascend.
         """
-        near, far, near_ptr, far_ptr = as_queries(near, far, near_ptr, far_ptr)
-        places = np.arange(2.0, 3.0 + np.diff(far_ptr).max(initial=0))  # 1 + j for the places j = 1, ..., N + 1
+        queries = as_queries(near, far, near_ptr, far_ptr)
+        places = np.arange(
+            2.0, 3.0 + np.diff(queries[3]).max(initial=0)
+        )  # 1 + j for the places j = 1, ..., N + 1
         logs = np.log2(places)
         drop = np.log2(1.0 + 1.0 / places[:-1]) / (logs[:-1] * logs[1:])  # S(j) - S(j + 1) without cancellation
-        return violate_sndcg(near, far, near_ptr, far_ptr, 1.0 / logs, drop)
+        return search(violate_sndcg, queries, 1.0 / logs, drop)

@@ -95,14 +95,17 @@ class Labels:
             )
         rank = np.empty(n, np.int64)  # place of a row among the rows of its class
         rank[order] = np.arange(n) - np.repeat(begin[:-1], size)
-        near, far = [], []
-        for i in queries:
-            c = label[i]
-            place = rng.choice(size[c] - 1, min(self.n_near, size[c] - 1), replace=False)
-            near.append(order[begin[c] + place + (place >= rank[i])])
-            place = rng.choice(n - size[c], min(self.n_far, n - size[c]), replace=False)
-            far.append(order[place + size[c] * (place >= begin[c])])
-        return gather(queries.tolist(), near, far)
+        own = size[label[queries]]
+        near_ptr = np.append(0, np.cumsum(np.minimum(self.n_near, own - 1)))
+        far_ptr = np.append(0, np.cumsum(np.minimum(self.n_far, n - own)))
+        near, far = np.empty(near_ptr[-1], np.int32), np.empty(far_ptr[-1], np.int32)
+        for q, i in enumerate(queries):
+            c, ours, theirs = label[i], slice(*near_ptr[q : q + 2]), slice(*far_ptr[q : q + 2])
+            place = rng.choice(size[c] - 1, near_ptr[q + 1] - near_ptr[q], replace=False)
+            near[ours] = order[begin[c] + place + (place >= rank[i])]
+            place = rng.choice(n - size[c], far_ptr[q + 1] - far_ptr[q], replace=False)
+            far[theirs] = order[place + size[c] * (place >= begin[c])]
+        return Rankings(queries, near, near_ptr, far, far_ptr)
 
     def by_block(
         self, X: NDArray[Any], shares: Callable[[slice], NDArray[np.bool_]], rng: np.random.Generator

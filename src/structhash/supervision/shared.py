@@ -61,7 +61,7 @@ def gather(
     queries: list[Any], near: list[NDArray[Any]], far: list[NDArray[Any]], weights: Any = None
 ) -> Rankings:
     """`Rankings` from a list of queries and of their partners."""
-    flat = [np.concatenate(side).astype(np.int64) for side in (near, far)]
+    flat = [np.concatenate(side).astype(np.int32) for side in (near, far)]
     return Rankings(
         np.array(queries, np.int64), flat[0], pointers(near), flat[1], pointers(far), weights
     )  # fmt: skip

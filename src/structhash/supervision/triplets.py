@@ -27,7 +27,7 @@ class Triplets:
     >>> import numpy as np
     >>> r = Triplets(np.array([[0, 1, 2]])).rankings(np.zeros((3, 1)), np.random.default_rng(0))
     >>> r.queries, r.near, r.far
-    (array([0]), array([1]), array([2]))
+    (array([0]), array([1], dtype=int32), array([2], dtype=int32))
     """
 
     indices: NDArray[Any]
@@ -69,6 +69,6 @@ class Triplets:
     def rankings(self, X: NDArray[Any], rng: np.random.Generator) -> Rankings:
         """Each triplet as a query with one near and one far point."""
         t, weights = self.triplets(X, rng)
-        i, j, k = t.astype(np.int64).T
+        i, j, k = t.T
         pointer = np.arange(len(t) + 1)
-        return Rankings(i, j, pointer, k, pointer, weights)
+        return Rankings(i.astype(np.int64), j, pointer, k, pointer, weights)

@@ -25,8 +25,11 @@ def outer_products(
     near_columns, far_columns : ndarray (sum P, t) and (sum N, t)
         G and F.
     """
-    F, G = far_columns.astype(np.float32), near_columns.astype(np.float32)
-    H = (F.T * far_count) @ F + (G.T * near_count) @ G - cross - cross.T
+    H = -cross - cross.T
+    for count, columns in ((near_count, near_columns), (far_count, far_columns)):
+        met = np.flatnonzero(count)
+        F = columns[met].astype(np.float32)
+        H += (F.T * count[met]) @ F
     return H.astype(np.float64)
 
 

@@ -1,0 +1,37 @@
+"""Rows some at a time, as floats, whatever numbers they are: no copy of a whole matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROWS = 1024  # rows taken at a time; of 1,000 features they fit into a cache
+
+
+def float_type(dtype: Any) -> np.dtype[Any]:
+    """What numbers are computed in: float32 for themselves and all of at most 16 bits, else float64.
+
+    >>> float_type(np.float16), float_type(np.int64)
+    (dtype('float32'), dtype('float64'))
+    """
+    dtype = np.dtype(dtype)
+    single = dtype.itemsize <= 2 or (dtype.kind == "f" and dtype.itemsize == 4)
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def floats(X: NDArray[Any]) -> NDArray[Any]:
+    """X in its `float_type`; itself where it is that already."""
+    return X.astype(float_type(X.dtype), copy=False)
+
+
+def runs(n: int, rows: int = ROWS) -> Iterator[slice]:
+    """Slices that cut n rows into runs of `rows`, the last one shorter.
+
+    >>> list(runs(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    for first in range(0, n, rows):
+        yield slice(first, min(first + rows, n))
