@@ -89,19 +89,17 @@ def column_generation(
                 params, bit, redraws = known[t], values(family, Z, known[t]), 0
             else:
                 params, bit, redraws = new_bit(Z, graph, entries, master, family, start, seen, draws)
-            violation = score(graph.weigh(entries), bit) - master.regularizer.cost(bit)
+            violation = score(graph.weigh(entries, entries.dtype), bit) - master.regularizer.cost(bit)
             done = enough is not None and violation <= enough and (not redraws or (weights < upper).all())
             if done and t >= max(1, len(known)):
                 return
             entries = np.zeros(0)  # the old ones may be large
-            solution = master.add(bit)
-        entries, weights = solution.entries, solution.weights
+            weights, entries, objective, gap, rounds = master.add(bit)
         distinct = key(bit) not in seen
         seen.add(key(bit))
         seconds = time.perf_counter() - began
         yield Step(
-            params, bit, solution.weights, solution.objective, solution.gap, solution.rounds,
-            violation, redraws, distinct, seconds,
+            params, bit, weights, objective, gap, rounds, violation, redraws, distinct, seconds
         )  # fmt: skip
 
 

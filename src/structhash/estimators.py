@@ -282,6 +282,8 @@ def bit_by_bit(
     rankings = supervision.rankings(documents, rng)
     graph = pair_graph(rankings, len(X))
     master = make_master(rankings, graph, schedule)
+    n_skipped = len(X) - len(np.unique(rankings.queries))
+    del rankings  # all that is needed of them is in the graph
     state = family.prepare(X, rng)
     if known and not same_arrays(state, encoder.state_):
         raise ValueError("warm_start=True goes on with the same rows, family and random_state; these differ")
@@ -301,7 +303,7 @@ def bit_by_bit(
     for t, step in enumerate(steps):
         encoder.step_weights_[t, : t + 1] = step.weights
     encoder.weighted_ = not isinstance(schedule, Stagewise)
-    encoder.n_skipped_ = len(X) - len(np.unique(rankings.queries))
+    encoder.n_skipped_ = n_skipped
     encoder.history_ = history + [record(t, steps[t]) for t in range(len(history), len(steps))]
     report(encoder)
 

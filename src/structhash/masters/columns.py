@@ -47,8 +47,8 @@ class View(NamedTuple):
 class Runs(NamedTuple):
     """Entries of one side that have one key: see `_keys.sort_keys`."""
 
-    key: NDArray[np.int32]
-    size: NDArray[np.int32]
+    key: NDArray[np.unsignedinteger]
+    size: NDArray[np.unsignedinteger]
     ptr: NDArray[np.int64]
 
 
@@ -77,11 +77,11 @@ class Columns:
         self.schedule, self.unit, self.n_jobs = schedule, unit, n_jobs
         self.queries, self.partners = rankings.queries, graph.indices
         self.ptr = rankings.near_ptr, rankings.far_ptr
-        self.first = np.zeros(1, np.int64)  # query of each group
         self.n_bits = 0
         self.codes = np.zeros((graph.n_points, 8), np.uint8)
         self.places = np.min_scalar_type(max(np.diff(ptr).max() for ptr in self.ptr))
         self.last = np.zeros(0, self.places)  # order of entries within each query at the last weights
+        self.groups(1)
 
     def add(self, bit: NDArray[np.uint8], n_free: int) -> None:
         """One more bit (n,), and the number of free weights with it."""
@@ -96,13 +96,14 @@ class Columns:
     def groups(self, count: int) -> NDArray[np.int64]:
         """Cut the queries into at most so many groups, for `evaluate`: the first query of each."""
         n = len(self.queries)
-        self.first = np.unique(np.arange(count) * n // count)
-        return self.first
+        first = np.unique(np.arange(count) * n // count)
+        self.sides = list(self.cut(first))
+        return first
 
-    def sides(self) -> Iterator[tuple[Side, Side]]:
+    def cut(self, groups: NDArray[np.int64]) -> Iterator[tuple[Side, Side]]:
         """Near and far entries of at most `BLOCK` queries at a time, none of two groups."""
         near_ptr, far_ptr = self.ptr
-        for g, (start, stop) in enumerate(zip(self.first, np.append(self.first[1:], len(self.queries)))):
+        for g, (start, stop) in enumerate(zip(groups, np.append(groups[1:], len(self.queries)))):
             for first in range(start, stop, BLOCK):
                 queries = slice(first, min(first + BLOCK, stop))
                 near, far = near_ptr[first : queries.stop + 1], far_ptr[first : queries.stop + 1]
@@ -115,9 +116,9 @@ class Columns:
     def each(self, run: Callable[[Side, Side], Any]) -> list[Any]:
         """What `run` gives for the two sides of every block."""
         if self.n_jobs == 1:
-            return [run(near, far) for near, far in self.sides()]
+            return [run(near, far) for near, far in self.sides]
         with ThreadPoolExecutor(self.n_jobs) as pool:
-            return list(pool.map(run, *zip(*self.sides())))
+            return list(pool.map(run, *zip(*self.sides)))
 
     def evaluate(
         self,
@@ -155,7 +156,7 @@ class Columns:
             return values, near.group, farther.sums(push) - closer.sums(pull)
 
         each, groups, parts = zip(*self.each(run))
-        sums = np.zeros((len(self.first), len(u)))
+        sums = np.zeros((groups[-1] + 1, len(u)))
         np.add.at(sums, list(groups), parts)
         return np.concatenate(each), sums
 
@@ -175,7 +176,8 @@ class Columns:
         def group(side: Side) -> Runs:
             queries, entries = self.queries[side.queries], side.entries
             keys = _keys.count_keys(words, masks, radix, queries, self.partners[entries], side.ptr)
-            return Runs(*_keys.sort_keys(keys, n_keys, side.ptr, self.order[entries], self.run[entries]))
+            key, size, ptr = _keys.sort_keys(keys, n_keys, side.ptr, self.order[entries], self.run[entries])
+            return Runs(key.astype(np.min_scalar_type(n_keys)), size.astype(self.places), ptr)
 
         runs = self.each(lambda near, far: [(side.entries.start, group(side)) for side in (near, far)])
         self.runs = dict(itertools.chain(*runs))

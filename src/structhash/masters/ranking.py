@@ -44,21 +44,21 @@ class RankingMaster:
         max_rounds: int = 1000,
         n_jobs: int = 1,
     ) -> None:
-        self.rankings, self.graph, self.ranking = rankings, graph, ranking
+        self.graph, self.ranking = graph, ranking
         self.regularizer, self.schedule = regularizer, schedule
         self.C, self.tolerance, self.max_rounds, self.n_jobs = C, tolerance, max_rounds, n_jobs
         n_near, n_far = np.diff(rankings.near_ptr), np.diff(rankings.far_ptr)
-        weights = np.ones(len(n_near)) if rankings.weights is None else rankings.weights
-        self.query_weights = weights / weights.sum()
+        self.query_weights = shares(rankings, ranking)
         unit = 2 * self.query_weights / (n_near * n_far)  # 2 / (n_queries P N), the factor that mu carries
         self.unit = np.concatenate([-unit, unit])  # of each row of the graph
         self.inverted = np.concatenate([n_far, n_near])
         self.counts = np.min_scalar_type(self.inverted.max())
         self.columns = Columns(rankings, graph, schedule, unit, n_jobs)
-        self.first = self.columns.groups(GROUPS)  # query of each group
+        stagewise = isinstance(schedule, Stagewise)
+        self.first = self.columns.groups(1 if stagewise else GROUPS)  # query of each group
         self.group = np.tile(np.repeat(np.arange(len(self.first)), np.diff(self.first, append=len(n_near))), 2)
         # of entry weights: all digits for a certificate, else few bytes
-        self.dtype: Any = np.float32 if isinstance(schedule, Stagewise) else np.float64
+        self.dtype: Any = np.float32 if stagewise else np.float64
         self.costs = np.zeros(0)
         self.planes: list[NDArray[np.unsignedinteger] | None] = []
         self.losses = np.zeros((0, len(self.first)))
@@ -167,3 +167,18 @@ class RankingMaster:
         for r, dual in zip(active, duals):
             add_scaled(self.graph.indptr, self.unit * dual[self.group], self.planes[r], entries)
         return entries
+
+
+def shares(rankings: Rankings, ranking: Ranking) -> NDArray[np.float64]:
+    """Weight of each query (Q,), of sum 1.
+
+    Queries of one point are the grade steps of one graded query. With a measure that has an `ideal` they share
+    its weight in proportion to weight * ideal: see `NDCG.ideal`.
+    """
+    weights = np.ones(len(rankings.queries)) if rankings.weights is None else rankings.weights
+    if hasattr(ranking, "ideal"):
+        _, point = np.unique(rankings.queries, return_inverse=True)
+        gains = weights * ranking.ideal(np.diff(rankings.near_ptr))
+        total = np.bincount(point, gains)[point]
+        weights = np.bincount(point, weights)[point] * np.divide(gains, total, out=0 * gains, where=total > 0)
+    return weights / weights.sum()

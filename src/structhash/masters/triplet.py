@@ -41,7 +41,7 @@ class TripletMaster:
         max_rounds: int = 50,
         n_jobs: int = 1,
     ) -> None:
-        self.rankings, self.graph, self.loss = rankings, graph, loss
+        self.graph, self.loss = graph, loss
         self.regularizer, self.schedule = regularizer, schedule
         self.C, self.tolerance, self.max_rounds, self.n_jobs = C, tolerance, max_rounds, n_jobs
         n_near, n_far = np.diff(rankings.near_ptr), np.diff(rankings.far_ptr)

@@ -88,6 +88,21 @@ class NDCG:
         places = np.arange(1.0, n + 1.0)
         return np.where(places <= self.k, 1.0 / np.log2(np.maximum(places, 2.0)), 0.0)
 
+    def ideal(self, n_near):
+        """Return the normaliser Z of queries with so many relevant points, float64 (Q,), for int `n_near` (Q,).
+
+        The gain of a graded list is the sum over its grade steps of step * DCG of the binary list, so that
+
+            1 - graded NDCG = sum_t (step_t Z_t / sum_s step_s Z_s) (1 - NDCG_t)
+
+        for the binary queries t of one graded query. `RankingMaster` gives them these shares; the structured
+        hinge loss, a bound on each binary loss, is then one on the graded loss (both of the drawn points).
+        """
+        n_near = np.asarray(n_near)
+        if self.normalizer == "paper":
+            return np.full(n_near.shape, total_discount(int(self.k)))
+        return np.append(0.0, np.cumsum(self.discounts(n_near.max(initial=0))))[n_near]
+
     def score(self, relevant):
         """Return the normalised gain; 1.0 where all points are of one kind.
 

@@ -32,6 +32,7 @@ class Qrels:
             = sum over t of (gain_t - gain_below_t) * sum over g_j >= t > g_k of f(rho_jk)
 
     which CGHash minimises as it stands; StructHash has the ranking loss of each t in place of the inner sum.
+    With ``ranking="ndcg"`` it weighs them so that the sum is a bound on the graded NDCG loss: see `NDCG.ideal`.
     It is exact where n_near and n_far leave none out; the documents of each t are drawn for themselves. Weights
     are scaled so that those of one graded query add up to 1.
 
