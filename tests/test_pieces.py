@@ -9,6 +9,7 @@ import pytest
 
 import structhash.rankings
 from structhash import StructHash
+from structhash.methods import parse_method
 from structhash.objectives.regularizers import L1
 from structhash.pieces import KINDS, build, classes, literal, load, names, settings, snake, spell
 from structhash.rankings.auc import AUC
@@ -259,7 +260,56 @@ def test_a_new_ranking_trains_and_is_saved_without_another_edit(toy, tmp_path):
     assert structhash.load_model(tmp_path / "model").ranking == "toy_ranking:factor=1"
 
 
+TOYS = {
+    "families": """
+from dataclasses import dataclass
+from structhash.families.linear import Linear
+
+@dataclass(frozen=True)
+class ToyFamily(Linear):
+    "Linear bits, three steps."
+    steps: int = 3
+""",
+    "baselines": """
+from structhash.baselines.unsupervised import LSH
+
+class ToyBaseline(LSH):
+    "Random planes under another name."
+""",
+}
+
+
+@pytest.fixture
+def dropped(request, tmp_path):
+    """A file in the folder of a kind, as if it lay there."""
+    package = importlib.import_module(f"structhash.{request.param}")
+    (tmp_path / "toy.py").write_text(TOYS[request.param])
+    package.__path__.append(str(tmp_path))
+    importlib.invalidate_caches()
+    yield request.param
+    package.__path__.remove(str(tmp_path))
+    sys.modules.pop(f"structhash.{request.param}.toy", None)
+    vars(package).pop("toy", None)
+    importlib.invalidate_caches()
+
+
+@pytest.mark.parametrize(
+    ("dropped", "name", "method"),
+    [("families", "toy_family", "structhash:family=toy_family"), ("baselines", "toy_baseline", "toy_baseline")],
+    indirect=["dropped"],
+)
+def test_a_new_family_or_baseline_is_found_and_fitted_without_another_edit(dropped, name, method):
+    assert name in names(dropped)
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 10)
+    X = rng.standard_normal((3, 4))[y] + 0.3 * rng.standard_normal((30, 4))
+    encoder, _ = parse_method(method).fit(X, y, 4, 0)
+    assert encoder.encode(X).shape == (30, 1)
+
+
 def test_the_toy_is_gone_again():
+    assert "toy_family" not in names("families")
+    assert "toy_baseline" not in names("baselines")
     assert "toy_ranking" not in names("rankings")
 
 

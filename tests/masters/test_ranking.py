@@ -163,24 +163,22 @@ def test_pair_weights_give_the_column_of_the_programme(
         pairs = graph.weigh(solution.entries)
         digits = 1e-10 if solution.entries.dtype == np.float64 else 1e-5
         for h in [*bits, *rng.integers(0, 2, (5, 12), dtype=np.uint8)]:
-            columns = [
-                dual @ coefficients(rankings, p, h, master.first) for dual, (p, _) in zip(used[-1], active)
-            ]
+            columns = [dual @ coefficients(rankings, p, h, master) for dual, (p, _) in zip(used[-1], active)]
             assert score(pairs, h) == pytest.approx(sum(columns), abs=digits)
     assert used[-1].any()
 
 
-def coefficients(rankings, plane, bit, first):
+def coefficients(rankings, plane, bit, master):
     """Each group's part of the mean over queries of dPsi of one bit, from the counts, by plain loops."""
     h, n = bit.astype(int), len(rankings.near)
-    parts = np.zeros(len(first))
+    parts = np.zeros(len(master.first))
     for q, i in enumerate(rankings.queries):
         near = range(rankings.near_ptr[q], rankings.near_ptr[q + 1])
         far = range(rankings.far_ptr[q], rankings.far_ptr[q + 1])
         moved = sum(int(plane[n + e]) * abs(h[i] - h[rankings.far[e]]) for e in far)
         moved -= sum(int(plane[e]) * abs(h[i] - h[rankings.near[e]]) for e in near)
-        group = np.searchsorted(first, q, side="right") - 1
-        parts[group] += query_weights(rankings)[q] * 2 / (len(near) * len(far)) * moved
+        group = np.searchsorted(master.first, q, side="right") - 1
+        parts[group] += master.query_weights[q] * 2 / (len(near) * len(far)) * moved
     return parts
 
 
