@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from structhash._rows import floats
 
-NEAR = (
-    4.0  # norms of centred rows that the centre may be from the origin for it to be folded into the thresholds
-)
+NEAR = 4.0  # typical norms of centred rows within which the centre is folded into the thresholds
 UNIT = 2.0**-24  # largest relative error of one float32 rounding
 # Times eight bytes of 0 or 1 as a uint64, it brings byte k to bit 56 + k; no two of the 64 products meet.
 GATHER = np.uint64(0x0102040810204080 if sys.byteorder == "little" else 0x8040201008040201)

@@ -67,9 +67,10 @@ def sort_lists(values, ptr):
 
 @njit(cache=True, nogil=True)
 def unsort_lists(ranked, order, ptr):
-    """Return the values whose `sort_lists` is (order, ranked)."""
+    """Return the values whose `sort_lists` is (order, ranked); of any dtype, as are the orders."""
     values = np.empty_like(ranked)
     for i in range(ptr.size - 1):
-        for j in range(ptr[i], ptr[i + 1]):
-            values[ptr[i] + order[j]] = ranked[j]
+        first = np.uint64(ptr[i])  # unsigned places spare a test for negative ones
+        for j in range(first, np.uint64(ptr[i + 1])):
+            values[first + np.uint64(order[j])] = ranked[j]
     return values

@@ -136,17 +136,6 @@ def sort_again(values, order, ptr):
 
 
 @njit(cache=True, nogil=True)
-def restore_order(values, order, ptr):
-    """Values (E,) in an order within each query, in the entries' own."""
-    out = np.empty_like(values)
-    for q in range(len(ptr) - 1):
-        first = np.uint64(ptr[q])
-        for e in range(first, np.uint64(ptr[q + 1])):
-            out[first + np.uint64(order[e])] = values[e]
-    return out
-
-
-@njit(cache=True, nogil=True)
 def table_distances(codes, queries, partners, ptr, tables):
     """Sum over bytes b of tables[b, byte that differs], float64 (E,), of codes uint8 (n, n_bytes)."""
     out = np.empty(len(partners))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._sort import unsort_lists
 from structhash.codes import byte_tables
 from structhash.masters import _keys
 from structhash.pairs import PairGraph
@@ -218,7 +219,7 @@ class Columns:
                 by_bit = (by_byte @ BITS).ravel()[: self.n_bits]
                 return self.schedule.reduce(by_bit[:, None], np.zeros(self.n_bits))[0].ravel()
 
-            return View(distances, lambda values: _keys.restore_order(values, order, ptr), sums)
+            return View(distances, lambda values: unsort_lists(values, order, ptr), sums)
 
         return view
 

@@ -1,4 +1,4 @@
-"""1-slack cutting planes: the weights of StructHash, and what their dual says of every pair (Algorithm 2)."""
+"""Cutting planes: the weights of StructHash, and what their dual says of every pair (Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ PATIENCE = 5  # bits that a plane may stay inactive before it is dropped, with m
 
 
 class RankingMaster:
-    """min cost'w + C mean_i xi_i over 0 <= w <= upper, for a ranking measure (eq. sh-1s).
+    """min cost'w + C mean_i xi_i over 0 <= w <= upper, for a ranking measure (eq. sh).
+
+    Slacks are summed over each of a few groups of queries, over all of them in stage-wise training (eq. sh-1s).
 
     A *plane* is one ranking for every query, kept as the counts of each entry (`above` of the near points,
     `below` of the far ones); its coefficient for a bit is the mean of dPsi. Planes stay valid when a bit is
@@ -46,7 +48,7 @@ class RankingMaster:
     ) -> None:
         self.graph, self.ranking = graph, ranking
         self.regularizer, self.schedule = regularizer, schedule
-        self.C, self.tolerance, self.max_rounds, self.n_jobs = C, tolerance, max_rounds, n_jobs
+        self.C, self.tolerance, self.max_rounds = C, tolerance, max_rounds
         n_near, n_far = np.diff(rankings.near_ptr), np.diff(rankings.far_ptr)
         self.query_weights = shares(rankings, ranking)
         unit = 2 * self.query_weights / (n_near * n_far)  # 2 / (n_queries P N), the factor that mu carries
@@ -81,9 +83,9 @@ class RankingMaster:
             u, slack, duals = program.solve()
             if len(u) <= FEW:
                 self.spare(duals, len(found))
-            points = [u]
-            if centre is not None and self.reach(len(u)) < 1 and rounds < self.max_rounds:
-                points.insert(0, centre + self.reach(len(u)) * (u - centre))
+            points, reach = [u], self.reach(len(u))
+            if centre is not None and reach < 1 and rounds < self.max_rounds:
+                points.insert(0, centre + reach * (u - centre))
             for point in points:
                 plane, loss, slope = self.most_violated(point)
                 objective = float(self.costs @ point + self.C * (loss - slope @ point).sum())

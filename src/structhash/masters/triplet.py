@@ -43,7 +43,7 @@ class TripletMaster:
     ) -> None:
         self.graph, self.loss = graph, loss
         self.regularizer, self.schedule = regularizer, schedule
-        self.C, self.tolerance, self.max_rounds, self.n_jobs = C, tolerance, max_rounds, n_jobs
+        self.C, self.tolerance, self.max_rounds = C, tolerance, max_rounds
         n_near, n_far = np.diff(rankings.near_ptr), np.diff(rankings.far_ptr)
         weights = np.ones(len(n_near)) if rankings.weights is None else rankings.weights
         self.triplet_weights = weights / (weights @ (n_near * n_far))

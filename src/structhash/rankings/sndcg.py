@@ -70,9 +70,7 @@ class SNDCG:
         Cost a query: O(n), and a sort unless the distances ascend.
         """
         queries = as_queries(near, far, near_ptr, far_ptr)
-        places = np.arange(
-            2.0, 3.0 + np.diff(queries[3]).max(initial=0)
-        )  # 1 + j for the places j = 1, ..., N + 1
+        places = np.arange(2.0, 3.0 + np.diff(queries[3]).max(initial=0))  # 1 + j for places j to N + 1
         logs = np.log2(places)
         drop = np.log2(1.0 + 1.0 / places[:-1]) / (logs[:-1] * logs[1:])  # S(j) - S(j + 1) without cancellation
         return search(violate_sndcg, queries, 1.0 / logs, drop)
