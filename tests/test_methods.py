@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash import CGHash, HashEncoder, StructHash
-from structhash.baselines.unsupervised import ITQ, LSH
+from structhash.baselines import ITQ, LSH
 from structhash.methods import Method, parse_method, prepare, split_specs, table
 from structhash.pieces import names
 

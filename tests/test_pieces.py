@@ -271,7 +271,7 @@ class ToyFamily(Linear):
     steps: int = 3
 """,
     "baselines": """
-from structhash.baselines.unsupervised import LSH
+from structhash.baselines import LSH
 
 class ToyBaseline(LSH):
     "Random planes under another name."

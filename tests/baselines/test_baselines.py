@@ -15,8 +15,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
-from structhash.baselines.supervised import OneHot, _codebook
-from structhash.baselines.unsupervised import ITQ, LSH
+from structhash.baselines import ITQ, LSH, OneHot
+from structhash.baselines.one_hot import _codebook
 from structhash.codes import hamming
 from structhash.encoder import load_model
 from structhash.metrics import average_precision, tie_blocks

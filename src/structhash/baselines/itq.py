@@ -1,4 +1,4 @@
-"""Methods that look at the vectors only: random planes, and iterative quantisation."""
+"""Iterative quantisation: principal components, rotated to lie near a binary code."""
 
 from __future__ import annotations
 
@@ -6,72 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
-from structhash._sides import Planes, make_planes
+from structhash._sides import Planes
+from structhash.baselines._shared import keep_planes, mean_of, planes_of, principal
 from structhash.encoder import HashEncoder, check_count, generator, whole
-
-NOISE = 1e-12  # share of the largest variance below which a principal direction is rounding error
-
-
-class LSH(HashEncoder):
-    """Locality-sensitive hashing by random planes: h_j(x) = [g_j'(x - mean) > 0], g_j ~ N(0, I).
-
-    The chance that a bit differs between two points is their angle, seen from the mean of the training rows,
-    divided by pi. The published method has its planes through the origin; here they go through the mean,
-    since rows that all lie to one side of the origin would get nearly constant bits.
-
-    Parameters
-    ----------
-    n_bits : int
-        Length of the code. With the same integer seed a shorter code is the prefix of a longer one.
-    random_state : int, RandomState, Generator or None
-
-    Attributes
-    ----------
-    n_bits_, weights_, history_ : see `HashEncoder`
-    mean_ : ndarray (d,)
-        Mean of the training rows.
-    planes_ : ndarray (n_bits, d)
-        One normal vector a bit.
-
-    References
-    ----------
-    Charikar (2002), Similarity estimation techniques from rounding algorithms,
-    https://doi.org/10.1145/509907.509965; Gionis, Indyk, Motwani (1999), Similarity search in high dimensions
-    via hashing, VLDB.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> X, _ = load_digits(return_X_y=True)
-    >>> LSH(n_bits=32, random_state=0).fit(X).encode(X).shape
-    (1797, 4)
-    """
-
-    def __init__(self, n_bits: int = 64, *, random_state: Any = None) -> None:
-        self.n_bits = n_bits
-        self.random_state = random_state
-
-    @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Take the mean of X (n, d) and draw the planes; y is not looked at.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is not allowed, or all rows are the same.
-        """
-        check_count("n_bits", self.n_bits)
-        X = self._check(X)
-        mean = _mean(X)
-        planes = generator(self.random_state).standard_normal((self.n_bits, X.shape[1]))
-        _keep(self, X, mean, planes)
-        return self
-
-    def _planes(self) -> Planes:
-        return make_planes(self.mean_, self.planes_, np.zeros(len(self.planes_)))
 
 
 class ITQ(HashEncoder):
@@ -145,35 +84,18 @@ class ITQ(HashEncoder):
         check_count("n_bits", self.n_bits)
         check_count("n_iter", self.n_iter)
         X = self._check(X)
-        mean = _mean(X)
+        mean = mean_of(X)
         rng = generator(self.random_state)
         with threadpool_limits(1, user_api="blas"):
-            V, components = _principal(X - mean, self.n_bits)
+            V, components = principal(X - mean, self.n_bits)
             start, _ = np.linalg.qr(rng.standard_normal((self.n_bits, self.n_bits)))
             self.rotation_, self.losses_ = _rotate(V, start[: len(components)], self.n_iter)
             planes = self.rotation_.T @ components
-        _keep(self, X, mean, planes)
+        keep_planes(self, X, mean, planes)
         return self
 
     def _planes(self) -> Planes:
-        return make_planes(self.mean_, self.planes_, np.zeros(len(self.planes_)))
-
-
-def _mean(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Mean (d,) of rows X (n, d); ValueError if all are the same."""
-    if (X[0] == X).all():
-        raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
-    return X.mean(axis=0, dtype=np.float64)
-
-
-def _principal(Z: NDArray[np.float64], n_bits: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """V (n, k), k <= n_bits, of centred rows Z (n, d), scaled for `losses_`, and its directions (k, d)."""
-    n, d = Z.shape
-    Z = Z / np.abs(Z).max()  # so that squares neither overflow nor vanish
-    pca = PCA(min(n_bits, n, d), svd_solver="covariance_eigh" if d <= n else "full").fit(Z)
-    components = pca.components_[pca.explained_variance_ > NOISE * pca.explained_variance_[0]]
-    V = Z @ components.T
-    return V * np.sqrt(n * n_bits) / np.linalg.norm(V), components
+        return planes_of(self)
 
 
 def _rotate(
@@ -193,11 +115,3 @@ def _quantise(VR: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     """B = sign(VR) and the mean of (B - VR)^2."""
     B = np.where(VR > 0, 1.0, -1.0)
     return B, float(np.mean((B - VR) ** 2))
-
-
-def _keep(encoder: Any, X: NDArray[Any], mean: NDArray[Any], planes: NDArray[Any]) -> None:
-    """Fitted state of a method whose bits are planes through the mean, in the dtype of X."""
-    encoder.mean_, encoder.planes_ = mean.astype(X.dtype), planes.astype(X.dtype)
-    encoder.n_bits_ = int(encoder.n_bits)
-    encoder.weights_ = np.ones(encoder.n_bits_)
-    encoder.history_ = []

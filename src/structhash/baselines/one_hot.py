@@ -1,4 +1,4 @@
-"""Methods that learn from labels."""
+"""The control: a classifier's answer as a code."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
-from structhash.encoder import HashEncoder, check_count, check_positive, generator, whole
+from structhash.baselines._shared import Supervised, keep_bits
+from structhash.encoder import check_count, check_positive, generator, whole
 from structhash.pieces import load
 
 POOL = 4096  # codewords drawn to choose from, at least
 
 
-class OneHot(HashEncoder):
+class OneHot(Supervised):
     """The output of a classifier as a code: the control that every supervised method has to beat.
 
     The code of x is the codeword of argmax_c v_c'z + b_c, where (v, b) is a multinomial logistic regression,
@@ -98,11 +98,7 @@ class OneHot(HashEncoder):
         check_positive("C", self.C)
         check_count("max_iter", self.max_iter)
         family = load("families", self.family)
-        X, y = self._check(X, y)
-        check_classification_targets(y)
-        classes, index = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(f"y has one class only, {classes.tolist()[0]!r}; give labels of at least two")
+        X, classes, index = self._check_labels(X, y)
         rng = generator(self.random_state)
         self.codebook_ = _codebook(len(classes), self.n_bits, rng)
         self.family_, self.state_ = family, family.prepare(X, rng)
@@ -114,19 +110,12 @@ class OneHot(HashEncoder):
             coef, intercept = np.concatenate([-coef, coef]), np.concatenate([-intercept, intercept])
         self.coef_, self.intercept_ = coef.astype(X.dtype), intercept.astype(X.dtype)
         self.classes_, self.n_iter_ = classes.tolist(), int(model.n_iter_.max())
-        self.n_bits_ = int(self.n_bits)
-        self.weights_ = np.ones(self.n_bits_)
-        self.history_: list[dict[str, Any]] = []
+        keep_bits(self)
         return self
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         scores = self.family_.features(X, self.state_) @ self.coef_.T + self.intercept_
         return self.codebook_[scores.argmax(axis=1)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 def _codebook(n_classes: int, n_bits: int, rng: np.random.Generator) -> NDArray[np.bool_]:

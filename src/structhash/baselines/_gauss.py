@@ -1,0 +1,41 @@
+"""Gaussian similarities to anchors, as several kernel methods use them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.families._gauss import similarities, squared_distances
+from structhash.pieces import Params
+
+
+def gauss_kernel(
+    X: NDArray[Any], anchors: NDArray[Any], squared_bandwidth: float | None = None
+) -> tuple[Params, NDArray[np.float64]]:
+    """The state of k_a(x) = exp(-||x - a||^2 / (2 sigma^2)), and its values for the training rows.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    anchors : float array (m, d)
+    squared_bandwidth : float, optional
+        sigma^2; by default the mean squared distance between rows and anchors, as in Liu et al.'s code (KSH).
+
+    Returns
+    -------
+    state : dict of arrays
+        `anchors`, centred, `center`, `bandwidth` (sigma): plain arrays, to be an attribute of an encoder.
+    K : float64 (n, m)
+    """
+    center = X.mean(axis=0, dtype=np.float64)
+    away = anchors - center
+    D = squared_distances(X - center, away)
+    sigma = np.sqrt(D.mean() if squared_bandwidth is None else squared_bandwidth)
+    return {"anchors": away, "center": center, "bandwidth": np.asarray(sigma)}, similarities(D, sigma)
+
+
+def gauss_features(X: NDArray[Any], state: Params) -> NDArray[np.float64]:
+    """k(x) (n, m) of other rows."""
+    return similarities(squared_distances(X - state["center"], state["anchors"]), state["bandwidth"])
