@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from structhash._pages import LARGE, unset
 from structhash.pairs import laplacian, pair_graph, score
 from structhash.pieces import Rankings
 
@@ -125,3 +126,29 @@ def test_points_that_meet_nobody_are_kept():
     graph = pair_graph(Rankings(np.array([0]), np.array([1]), one, np.array([2]), one), 5)
     assert graph.n_points == 5
     np.testing.assert_array_equal(graph.weigh(np.array([-1.0, 1.0])).degree, [0, -1, 1, 0, 0])
+
+
+@pytest.mark.parametrize("n_points", [2**16, 2**16 + 1])
+def test_partners_of_many_points(n_points, make_rankings, rng):
+    few = make_rankings(rng, n_points=8, n_queries=12)
+    shift = n_points - 8  # the last eight points
+    many = few._replace(queries=few.queries + shift, near=few.near + shift, far=few.far + shift)
+    graphs = pair_graph(few, 8), pair_graph(many, n_points)
+    assert graphs[1].indices.dtype == (np.uint16 if shift + 8 <= 2**16 else np.int32)
+    entries, bit = rng.standard_normal(len(graphs[0].indices)), rng.integers(0, 2, 8).astype(np.uint8)
+    small, large = (graph.weigh(entries) for graph in graphs)
+    long = np.concatenate([np.zeros(shift, np.uint8), bit])
+    assert score(large, long) == pytest.approx(score(small, bit))
+    np.testing.assert_allclose(
+        laplacian(large, long.astype(float))[shift:], laplacian(small, bit.astype(float))
+    )
+    np.testing.assert_array_equal(graphs[1].differ(long), graphs[0].differ(bit))
+    np.testing.assert_allclose(large.weights.sum(), small.weights.sum())
+
+
+@pytest.mark.parametrize("size", [0, 5, LARGE])
+def test_unset_arrays_are_arrays(size):
+    array, other = unset(size, np.int16), unset(size, np.int16)
+    array[:], other[:] = 3, 4
+    assert (array.dtype, array.shape) == (np.int16, (size,))
+    assert (array == 3).all()

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from structhash._pages import unset
 from structhash.pieces import Pairs, Rankings
 
 
@@ -27,16 +28,18 @@ class PairGraph(NamedTuple):
 
     rows: NDArray[np.int32]  # (2 Q,)
     indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]  # (E,) partner of each entry
+    indices: NDArray[np.integer]  # (E,) partner of each entry, uint16 where that is enough
     n_points: int
 
     def spread(self, values: NDArray[Any]) -> NDArray[Any]:
         """One value a point (n,) as one value an entry, that of its query (E,)."""
-        return np.repeat(values[self.rows], np.diff(self.indptr))
+        return repeat(values[self.rows], self.indptr)
 
     def differ(self, bit: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """1 where an entry's two points differ in the bit, uint8 (E,)."""
-        return self.spread(bit) ^ bit[self.indices]
+        out = self.spread(bit)
+        differ(self.indices, bit, out)
+        return out
 
     def weigh(self, entries: NDArray[np.floating], dtype: Any = np.float64) -> Pairs:
         """Entry weights (E,) as pair weights."""
@@ -60,7 +63,9 @@ def pair_graph(rankings: Rankings, n_points: int) -> PairGraph:
     """
     queries = rankings.queries.astype(np.int32)
     indptr = np.concatenate([rankings.near_ptr, rankings.far_ptr[1:] + rankings.near_ptr[-1]])
-    indices = np.concatenate([rankings.near, rankings.far], dtype=np.int32, casting="same_kind")
+    parts = rankings.near, rankings.far
+    indices = unset(sum(map(len, parts)), np.uint16 if n_points <= 2**16 else np.int32)
+    np.concatenate(parts, out=indices, casting="unsafe")
     return PairGraph(np.concatenate([queries, queries]), indptr, indices, n_points)
 
 
@@ -78,6 +83,27 @@ def score(pairs: Pairs, bit: NDArray[Any]) -> float:
     """h'Lh of one 0/1 bit (n,): the left side of its dual constraint."""
     rows, indptr, indices, values, _ = pairs
     return float(sum_parted(rows, indptr, indices, values, np.asarray(bit, np.uint8)))
+
+
+def repeat(values: NDArray[Any], indptr: NDArray[np.int64]) -> NDArray[Any]:
+    """Value r at the places indptr[r]:indptr[r + 1], (E,)."""
+    out = unset(indptr[-1], values.dtype)
+    fill(values, indptr, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def fill(values, indptr, out):
+    """out[indptr[r]:indptr[r + 1]] = values[r]."""
+    for r in range(len(values)):
+        out[indptr[r] : indptr[r + 1]] = values[r]
+
+
+@njit(cache=True, nogil=True)
+def differ(indices, bit, out):
+    """out ^= bit[indices]."""
+    for e in range(len(indices)):
+        out[e] ^= bit[indices[e]]
 
 
 @njit(cache=True, nogil=True)
@@ -115,4 +141,13 @@ def sum_parted(rows, indptr, indices, values, bit):
         for e in range(indptr[r], indptr[r + 1]):
             part += values[e] * (own ^ bit[indices[e]])
         total += part
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def sum_absolute(values):
+    """Sum of |values|, in float64, with no array of them."""
+    total = 0.0
+    for e in range(len(values)):
+        total += abs(values[e])
     return total

@@ -53,7 +53,7 @@ class Pairs(NamedTuple):
 
     rows: NDArray[np.integer]
     indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
+    indices: NDArray[np.integer]
     values: NDArray[np.floating]
     degree: NDArray[np.floating]  # (n,), of the dtype of `values`
 
@@ -61,7 +61,7 @@ class Pairs(NamedTuple):
     def weights(self) -> csr_array:
         """W as a sparse matrix, made anew at each call."""
         rows, n = np.repeat(self.rows, np.diff(self.indptr)), len(self.degree)
-        A = csr_array((self.values, (rows, self.indices)), shape=(n, n))
+        A = csr_array((self.values, (rows, self.indices.astype(np.int32, copy=False))), shape=(n, n))
         return csr_array(A + A.T)
 
 
@@ -136,7 +136,13 @@ class Start(Protocol):
 
 @runtime_checkable
 class Family(Protocol):
-    """A family of bits: 1 where ``decide > 0``. `state` and `params` are dicts of plain arrays."""
+    """A family of bits: 1 where ``decide > 0``. `state` and `params` are dicts of plain arrays.
+
+    X comes as it was given: float32 or float64, but also float16, integers or a memory map, to be turned into
+    floats some rows at a time (`structhash._rows.floats`). A family whose bits are sides of planes among the rows
+    may have ``planes(state, params)``, which encoding then uses in place of `features` and `decide`: whoever
+    overrides one of these overrides all three.
+    """
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params: ...
 

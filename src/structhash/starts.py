@@ -68,11 +68,11 @@ class Spectral:
         if n < d:  # the plane lies in the span of the rows: turn them into n coordinates
             Q, rows = np.linalg.qr(Z.T)
             Z = np.ascontiguousarray(rows.T)
-        gram = (Z.T @ Z).astype(np.float64)
+        gram = (Z.T @ Z).astype(np.float64, order="F")  # to be overwritten by its root
         mean = np.trace(gram) / d
         floor = max(1e-6, 2 * len(gram) * np.finfo(Z.dtype).eps)  # above the rounding error of Z'Z
         gram[np.diag_indices(len(gram))] += (self.ridge + floor) * mean + np.finfo(np.float32).tiny
-        return Z, cholesky(gram).astype(Z.dtype), Q
+        return Z, cholesky(gram, overwrite_a=True, check_finite=False).astype(Z.dtype), Q
 
     def eigenvector(
         self, Z: NDArray[Any], R: NDArray[Any], pairs: Pairs, rng: np.random.Generator

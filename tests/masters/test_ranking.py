@@ -311,17 +311,28 @@ def test_planes_that_were_not_stored_are_found_again(ranking, make_master, digit
     rankings, graph, bits = digits_problem
     master, whole = (make_master(rankings, graph, ranking, Stagewise()) for _ in range(2))
 
-    def spare_all(duals, n_found):
+    def spare_all(program, duals, n_found):
         master.planes[len(master.planes) - n_found :] = [None] * n_found
+        return duals
 
     monkeypatch.setattr(master, "spare", spare_all)
-    monkeypatch.setattr(whole, "spare", lambda duals, n_found: None)
+    monkeypatch.setattr(whole, "spare", lambda program, duals, n_found: duals)
     for bit in bits:
         solution, other = master.add(bit), whole.add(bit)
         np.testing.assert_array_equal(solution.entries, other.entries)
         assert len(master.planes) == len(whole.planes) > 0
         for plane, stored in zip(master.planes, whole.planes):
             np.testing.assert_array_equal(plane, stored)
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_planes_dropped_at_once_are_not_missed(ranking, make_master, digits_problem, monkeypatch):
+    rankings, graph, bits = digits_problem
+    master, whole = (make_master(rankings, graph, ranking, Stagewise()) for _ in range(2))
+    monkeypatch.setattr(whole, "spare", lambda program, duals, n_found: duals)
+    dropped = [master.add(bit).objective for bit in bits]
+    kept = [whole.add(bit).objective for bit in bits]
+    np.testing.assert_allclose(dropped, kept, rtol=0, atol=C * TOLERANCE + 1e-9)
 
 
 def test_bits_that_do_not_help_get_no_weight(make_master, tiny):

@@ -67,6 +67,18 @@ def test_plane_duals_prove_the_optimum(planes, seed, upper):
     np.testing.assert_allclose(duals, reference(costs, C, upper, A, b)[1], atol=1e-7)
 
 
+def test_planes_taken_away_count_no_more(planes):
+    (costs, A, b), C = planes(0), 10.0
+    program, rest = (PlaneProgram(costs, C, np.inf, b.shape[1]) for _ in range(2))
+    program.add(A, b)
+    program.solve()
+    program.remove(np.array([0, 3, 19]))
+    others = np.delete(np.arange(20), [0, 3, 19])
+    rest.add(A[others], b[others])
+    for found, expected in zip(program.solve(), rest.solve()):
+        np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
 def test_without_planes_nothing_is_paid():
     u, slack, duals = PlaneProgram(np.ones(3), 5.0, np.inf, 2).solve()
     assert not u.any()

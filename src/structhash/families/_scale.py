@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from structhash._rows import floats, runs
 
-ROWS = 4096  # rows whose features are computed at a time
+ROWS = 256  # rows whose features are computed at a time
 
 
 def blocks(X: NDArray[Any]) -> Iterator[NDArray[Any]]:
@@ -42,5 +42,10 @@ def mean_and_scale(parts: Callable[[], Iterable[NDArray[Any]]]) -> tuple[NDArray
     if (low == high).all():
         return mean, 0.0
     largest = np.maximum(high - mean, mean - low).max()  # divided out, so that no square overflows or vanishes
-    sums = [(((part - mean) / largest) ** 2).sum(axis=1) for part in parts()]
-    return mean, float(largest * np.sqrt(np.mean(np.concatenate(sums))))
+
+    def norms(part: NDArray[Any]) -> NDArray[np.float64]:
+        away = part - mean
+        away /= largest
+        return np.einsum("ij,ij->i", away, away)
+
+    return mean, float(largest * np.sqrt(np.mean(np.concatenate([norms(part) for part in parts()]))))

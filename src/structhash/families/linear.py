@@ -14,7 +14,7 @@ from scipy.special import expit
 from structhash._rows import float_type, floats, runs
 from structhash._sides import Planes, make_planes
 from structhash.families._scale import ROWS, blocks, mean_and_scale
-from structhash.pairs import laplacian, score
+from structhash.pairs import laplacian, score, sum_absolute
 from structhash.pieces import Pairs, Params, Start
 from structhash.starts import Spectral
 
@@ -95,7 +95,7 @@ class Linear:
 
     def refine(self, Z: NDArray[Any], pairs: Pairs, plane: NDArray[Any]) -> NDArray[np.float64]:
         """L-BFGS on -s'Ls from a plane (d + 1,), normal and offset."""
-        size = 2 * float(np.abs(pairs.values).sum(dtype=np.float64))
+        size = 2 * sum_absolute(pairs.values)
         if size == 0 or self.steps == 0:  # scipy takes one step even where told none
             return plane
 

@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._pages import unset
 from structhash._sort import unsort_lists
 from structhash.codes import byte_tables
 from structhash.masters import _keys
 from structhash.pairs import PairGraph
 from structhash.pieces import Rankings, Schedule
 
-BLOCK = 1024  # queries at a time
+BLOCK = 512  # queries at a time
 FEW = 3  # free weights up to which it is enough to count the bits of each that differ
 
 BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.float64)
@@ -172,7 +173,7 @@ class Columns:
         radix = np.append(np.cumprod(sizes[:0:-1])[::-1], 1).astype(np.uint64)
         words, masks = self.codes.view(np.uint64), masks.view(np.uint64)
         n_keys, n_entries = self.counts.shape[1], len(self.partners)
-        self.order, self.run = np.empty(n_entries, self.places), np.empty(n_entries, self.places)
+        self.order, self.run = unset(n_entries, self.places), unset(n_entries, self.places)
 
         def group(side: Side) -> Runs:
             queries, entries = self.queries[side.queries], side.entries
@@ -182,6 +183,11 @@ class Columns:
 
         runs = self.each(lambda near, far: [(side.entries.start, group(side)) for side in (near, far)])
         self.runs = dict(itertools.chain(*runs))
+
+    def rest(self) -> None:
+        """Give up what `count` made, until the next bit: a family needs the room."""
+        self.order = self.run = np.zeros(0, self.places)
+        self.runs = {}
 
     def counted(self, u: NDArray[np.float64]) -> Callable[[Side], View]:
         """Views by how many bits of each free weight differ: few distances a query, one a run of entries."""

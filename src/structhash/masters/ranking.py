@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._pages import unset
 from structhash.masters._keys import add_scaled, sum_differing
 from structhash.masters.columns import FEW, Columns
 from structhash.masters.schedules import Stagewise
 from structhash.masters.solvers import PlaneProgram
-from structhash.pairs import PairGraph
+from structhash.pairs import PairGraph, repeat
 from structhash.pieces import Ranking, Rankings, Schedule, Solution
 
 GROUPS = 8  # of queries that have slacks, and so parts of each plane, of their own
@@ -28,8 +30,8 @@ class RankingMaster:
     added: only their new coefficient is computed. `gap` of a solution is C times what the cutting planes still
     miss of the loss, at most C * tolerance unless `max_rounds` is met.
 
-    With few free weights only the planes that are active at the end stay for the next bit, and those that are
-    not meanwhile are not stored: where one of them turns active its weights are evaluated again.
+    With few free weights a plane stays no longer than it is active. One found for the bit at hand may turn
+    active again: it is not stored meanwhile, and its weights are evaluated again where it is at the end.
     """
 
     precision = 1e-7  # of the linear programme, in units of the mean loss
@@ -53,12 +55,13 @@ class RankingMaster:
         self.query_weights = shares(rankings, ranking)
         unit = 2 * self.query_weights / (n_near * n_far)  # 2 / (n_queries P N), the factor that mu carries
         self.unit = np.concatenate([-unit, unit])  # of each row of the graph
-        self.inverted = np.concatenate([n_far, n_near])
-        self.counts = np.min_scalar_type(self.inverted.max())
+        self.counts = np.min_scalar_type(max(n_near.max(), n_far.max()))
+        self.inverted = np.concatenate([n_far, n_near], dtype=self.counts, casting="unsafe")
         self.columns = Columns(rankings, graph, schedule, unit, n_jobs)
         stagewise = isinstance(schedule, Stagewise)
         self.first = self.columns.groups(1 if stagewise else GROUPS)  # query of each group
-        self.group = np.tile(np.repeat(np.arange(len(self.first)), np.diff(self.first, append=len(n_near))), 2)
+        groups = np.arange(len(self.first), dtype=np.uint8)
+        self.group = np.tile(np.repeat(groups, np.diff(self.first, append=len(n_near))), 2)
         # of entry weights: all digits for a certificate, else few bytes
         self.dtype: Any = np.float32 if stagewise else np.float64
         self.costs = np.zeros(0)
@@ -70,7 +73,7 @@ class RankingMaster:
     def start(self) -> NDArray[np.floating]:
         """Entry weights before the first bit: every query's ranking reversed, with dual C / n_queries."""
         each = self.C * self.unit * self.inverted
-        return np.repeat(each.astype(self.dtype), np.diff(self.graph.indptr))
+        return repeat(each.astype(self.dtype), self.graph.indptr)
 
     def add(self, bit: NDArray[np.uint8]) -> Solution:
         """Weights and duals with one more bit (n,)."""
@@ -82,7 +85,7 @@ class RankingMaster:
         for rounds in range(1, self.max_rounds + 1):
             u, slack, duals = program.solve()
             if len(u) <= FEW:
-                self.spare(duals, len(found))
+                duals = self.spare(program, duals, len(found))
             points, reach = [u], self.reach(len(u))
             if centre is not None and reach < 1 and rounds < self.max_rounds:
                 points.insert(0, centre + reach * (u - centre))
@@ -105,7 +108,9 @@ class RankingMaster:
             self.idle = np.append(self.idle, 0)
             program.add(slope[None], loss[None])
 
+        del plane  # the last one cut nothing off
         self.forget(duals, found)
+        self.columns.rest()
         entries = self.combine(duals[duals.any(axis=1)])
         gap = max(0.0, float(self.C * missed.sum()))
         return Solution(self.schedule.expand(u, self.columns.n_bits), entries, objective, gap, rounds)
@@ -141,30 +146,39 @@ class RankingMaster:
         loss, slope : (groups,) and (groups, n_free)
             Each group's part of the mean loss and of the coefficients.
         """
-        plane = np.empty(len(self.graph.indices), self.counts)
+        plane = unset(len(self.graph.indices), self.counts)
         loss, slope = self.columns.evaluate(u, self.ranking.most_violated, plane.__setitem__)
         return plane, np.add.reduceat(self.query_weights * loss, self.first), slope
 
-    def spare(self, duals: NDArray[np.float64], n_found: int) -> None:
-        """Store the inactive ones among the last `n_found` planes no longer."""
-        for r in range(len(self.planes) - n_found, len(self.planes)):
-            if not duals[r].any():
-                self.planes[r] = None
+    def spare(self, program: PlaneProgram, duals: NDArray[np.float64], n_found: int) -> NDArray[np.float64]:
+        """Drop the inactive planes of earlier bits, store those of this bit no longer: the duals left."""
+        active, n_old = np.any(duals > 0, axis=1), len(self.planes) - n_found
+        for r in np.flatnonzero(~active[n_old:]):
+            self.planes[n_old + r] = None
+        keep = active | (np.arange(len(active)) >= n_old)
+        program.remove(np.flatnonzero(~keep))
+        self.drop(keep)
+        return duals[keep]
+
+    def drop(self, keep: NDArray[np.bool_]) -> None:
+        """Keep some planes only."""
+        self.planes = list(itertools.compress(self.planes, keep))
+        self.losses, self.slopes, self.idle = self.losses[keep], self.slopes[:, keep], self.idle[keep]
 
     def forget(self, duals: NDArray[np.float64], found: list[NDArray[np.float64]]) -> None:
         """Drop the planes that were inactive for long, find again those that are active and not stored."""
         self.idle = np.where(duals.any(axis=1), 0, self.idle + 1)
-        keep = np.flatnonzero(self.idle <= (PATIENCE if len(self.costs) > FEW else 0))
-        planes, n_old = self.planes, len(self.planes) - len(found)
-        self.planes = []
-        for r in keep:
-            plane = planes[r]
-            self.planes.append(self.most_violated(found[r - n_old])[0] if plane is None else plane)
-        self.losses, self.slopes, self.idle = self.losses[keep], self.slopes[:, keep], self.idle[keep]
+        n_old = len(self.planes) - len(found)
+        keep = self.idle <= (PATIENCE if len(self.costs) > FEW else 0)
+        for r in np.flatnonzero(keep):
+            if self.planes[r] is None:
+                self.planes[r] = self.most_violated(found[r - n_old])[0]
+        self.drop(keep)
 
     def combine(self, duals: NDArray[np.float64]) -> NDArray[np.floating]:
         """Entry weights (E,) of the duals of the active planes."""
-        entries = np.zeros(len(self.graph.indices), self.dtype)
+        entries = unset(len(self.graph.indices), self.dtype)
+        entries[:] = 0
         active = np.flatnonzero(self.idle == 0)
         for r, dual in zip(active, duals):
             add_scaled(self.graph.indptr, self.unit * dual[self.group], self.planes[r], entries)

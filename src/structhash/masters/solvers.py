@@ -36,6 +36,11 @@ class PlaneProgram:
         high = np.full(b.size, highspy.kHighsInf)
         self.highs.addRows(b.size, b.ravel(), high, rows.size, starts, index.ravel(), rows.ravel())
 
+    def remove(self, planes: NDArray[np.int64]) -> None:
+        """Take planes away by their numbers; later ones move up."""
+        rows = (planes[:, None] * self.groups + np.arange(self.groups)).astype(np.int32).ravel()
+        self.highs.deleteRows(len(rows), rows)
+
     def solve(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Free weights u (n,), slacks xi (groups,) and plane duals (planes, groups)."""
         status = self.highs.run()

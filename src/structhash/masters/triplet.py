@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
 from structhash.masters.columns import Columns, Side
-from structhash.pairs import PairGraph
+from structhash.pairs import PairGraph, repeat
 from structhash.pieces import Rankings, Schedule, Solution
 
 LEAST = 1e-9  # times C: an objective below it counts as 0, and gaps are relative to this then
@@ -55,7 +55,7 @@ class TripletMaster:
 
     def start(self) -> NDArray[np.float64]:
         """Entry weights before the first bit: all triplets alike."""
-        return np.repeat(self.C * self.unit * self.partners, np.diff(self.graph.indptr))
+        return repeat(self.C * self.unit * self.partners, self.graph.indptr)
 
     def add(self, bit: NDArray[np.uint8]) -> Solution:
         """Weights and duals with one more bit (n,)."""
@@ -64,8 +64,9 @@ class TripletMaster:
         self.columns.add(bit, len(self.costs))
         u = np.append(self.u[: len(self.costs) - 1], 0.0)  # the new bit begins at weight 0
         self.u, risk, gap, rounds = self.polish(*self.descend(u))
-        weights = self.schedule.expand(self.u, self.columns.n_bits)
-        return Solution(weights, self.entries(self.u), risk.objective, gap, rounds)
+        weights, entries = self.schedule.expand(self.u, self.columns.n_bits), self.entries(self.u)
+        self.columns.rest()
+        return Solution(weights, entries, risk.objective, gap, rounds)
 
     def risk(self, u: NDArray[np.float64]) -> Risk:
         """Primal objective and its gradient at free weights u (eq. cgh-general-l1)."""
@@ -74,7 +75,7 @@ class TripletMaster:
 
     def entries(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """Entry weights of the KKT duals at free weights u (eq. cgh-general-kkt)."""
-        out = np.repeat(self.C * self.unit, np.diff(self.graph.indptr))
+        out = repeat(self.C * self.unit, self.graph.indptr)
 
         def keep(entries: slice, values: NDArray[np.float64]) -> None:
             out[entries] *= values

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._pages import unset
 from structhash.pieces import Rankings
 from structhash.supervision.nearest import blocks, closest, distances, kth, scaled
 from structhash.supervision.shared import Supervision, check_partners, draw, gather, list_triplets
@@ -98,7 +99,7 @@ class Labels:
         own = size[label[queries]]
         near_ptr = np.append(0, np.cumsum(np.minimum(self.n_near, own - 1)))
         far_ptr = np.append(0, np.cumsum(np.minimum(self.n_far, n - own)))
-        near, far = np.empty(near_ptr[-1], np.int32), np.empty(far_ptr[-1], np.int32)
+        near, far = unset(near_ptr[-1], np.int32), unset(far_ptr[-1], np.int32)
         for q, i in enumerate(queries):
             c, ours, theirs = label[i], slice(*near_ptr[q : q + 2]), slice(*far_ptr[q : q + 2])
             place = rng.choice(size[c] - 1, near_ptr[q + 1] - near_ptr[q], replace=False)
