@@ -139,9 +139,9 @@ class Family(Protocol):
     """A family of bits: 1 where ``decide > 0``. `state` and `params` are dicts of plain arrays.
 
     X comes as it was given: float32 or float64, but also float16, integers or a memory map, to be turned into
-    floats some rows at a time (`structhash._rows.floats`). A family whose bits are sides of planes among the rows
-    may have ``planes(state, params)``, which encoding then uses in place of `features` and `decide`: whoever
-    overrides one of these overrides all three.
+    floats some rows at a time (`structhash._rows.floats`). A family whose bits are sides of planes among the
+    rows may have ``planes(state, params)``, which encoding then uses in place of `features` and `decide`:
+    whoever overrides one of these overrides all three.
     """
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params: ...

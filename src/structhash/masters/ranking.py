@@ -17,6 +17,7 @@ from structhash.pairs import PairGraph, repeat
 from structhash.pieces import Ranking, Rankings, Schedule, Solution
 
 GROUPS = 8  # of queries that have slacks, and so parts of each plane, of their own
+STORED = 4  # planes whose counts are held, with at most `FEW` free weights
 PATIENCE = 5  # bits that a plane may stay inactive before it is dropped, with more than `FEW` free weights
 
 
@@ -30,8 +31,9 @@ class RankingMaster:
     added: only their new coefficient is computed. `gap` of a solution is C times what the cutting planes still
     miss of the loss, at most C * tolerance unless `max_rounds` is met.
 
-    With few free weights a plane stays no longer than it is active. One found for the bit at hand may turn
-    active again: it is not stored meanwhile, and its weights are evaluated again where it is at the end.
+    With few free weights only the planes that are active at the end stay for the next bit, and the counts of
+    few are held. Of the inactive ones, those found for the bit at hand can be found again, from their weights,
+    where they turn active; of earlier ones so many are dropped as are too many.
     """
 
     precision = 1e-7  # of the linear programme, in units of the mean loss
@@ -151,11 +153,16 @@ class RankingMaster:
         return plane, np.add.reduceat(self.query_weights * loss, self.first), slope
 
     def spare(self, program: PlaneProgram, duals: NDArray[np.float64], n_found: int) -> NDArray[np.float64]:
-        """Drop the inactive planes of earlier bits, store those of this bit no longer: the duals left."""
-        active, n_old = np.any(duals > 0, axis=1), len(self.planes) - n_found
-        for r in np.flatnonzero(~active[n_old:]):
-            self.planes[n_old + r] = None
-        keep = active | (np.arange(len(active)) >= n_old)
+        """Store the inactive planes of this bit no longer, drop those of earlier bits that are too many.
+
+        Returns the duals of the planes left.
+        """
+        inactive, n_old = np.flatnonzero(~duals.any(axis=1)), len(self.planes) - n_found
+        for r in inactive[inactive >= n_old]:
+            self.planes[r] = None
+        n_stored = sum(plane is not None for plane in self.planes)
+        keep = np.ones(len(duals), bool)
+        keep[inactive[inactive < n_old][: max(0, n_stored - STORED)]] = False
         program.remove(np.flatnonzero(~keep))
         self.drop(keep)
         return duals[keep]
