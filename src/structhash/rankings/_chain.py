@@ -95,7 +95,21 @@ def best_cut(start, k, free, rest, sums, chain, tolerance, top):
         worth -= discount_sum[a + m] - discount_sum[row + m]
         if worth > top + tolerance:
             best, top = a, worth
+        if a == n_near:
+            closer = rest[0] - (m * near_sum[n_near] - n_near * far_sum[m])  # what points gain by free[i] > m
+            if none_above(top - closer, start, k, value, near_sum, far_sum):
+                break
     return best, top
+
+
+@njit(cache=True, nogil=True)
+def none_above(limit, start, k, value, near_sum, far_sum):
+    """Return whether no a < P points are worth more, the others behind k - a irrelevant ones each."""
+    above, n_near = 0, near_sum.size - 1
+    for a in range(max(start, k + 1 - far_sum.size), n_near):  # no early exit: it vectorises
+        others = (k - a) * (near_sum[n_near] - near_sum[a]) - (n_near - a) * far_sum[k - a]
+        above += value[a] + others > limit
+    return above == 0
 
 
 @njit(cache=True, nogil=True)
