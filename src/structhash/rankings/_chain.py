@@ -75,7 +75,7 @@ def best_cut(start, k, free, rest, sums, chain, tolerance, top):
     """
     (near_sum, far_sum, discount_sum), (first, place, value) = sums, chain
     n_near, n_far = near_sum.size - 1, far_sum.size - 1
-    best, tail = -1, 0
+    best, tail, checked = -1, 0, False
     for a in range(min(k, n_near), start - 1, -1):
         m = min(n_far, k - a)
         if a < n_near and m < k - a:
@@ -84,6 +84,10 @@ def best_cut(start, k, free, rest, sums, chain, tolerance, top):
             continue
         while tail < n_near and free[tail] < m:
             tail += 1
+        if tail == n_near and a < n_near and not checked:
+            checked = True
+            if none_above(top, start, a, k, value, near_sum, far_sum):
+                break
         end = max(a, tail)
         others = m * (near_sum[end] - near_sum[a]) - (end - a) * far_sum[m] + rest[end]
         if value[a] + others <= top:  # the bound m can only lower value[a]
@@ -95,18 +99,14 @@ def best_cut(start, k, free, rest, sums, chain, tolerance, top):
         worth -= discount_sum[a + m] - discount_sum[row + m]
         if worth > top + tolerance:
             best, top = a, worth
-        if a == n_near:
-            closer = rest[0] - (m * near_sum[n_near] - n_near * far_sum[m])  # what points gain by free[i] > m
-            if none_above(top - closer, start, k, value, near_sum, far_sum):
-                break
     return best, top
 
 
 @njit(cache=True, nogil=True)
-def none_above(limit, start, k, value, near_sum, far_sum):
-    """Return whether no a < P points are worth more, the others behind k - a irrelevant ones each."""
+def none_above(limit, start, stop, k, value, near_sum, far_sum):
+    """Return whether no a <= stop points are worth more with all others behind k - a irrelevant ones each."""
     above, n_near = 0, near_sum.size - 1
-    for a in range(max(start, k + 1 - far_sum.size), n_near):  # no early exit: it vectorises
+    for a in range(max(start, k + 1 - far_sum.size), stop + 1):  # no early exit: it vectorises
         others = (k - a) * (near_sum[n_near] - near_sum[a]) - (n_near - a) * far_sum[k - a]
         above += value[a] + others > limit
     return above == 0
