@@ -6,10 +6,10 @@ python benchmarks/smoke.py
 from sklearn.datasets import load_digits
 
 from structhash.evaluate import compare
-from structhash.methods import table
+from structhash.methods import every_method
 from structhash.report import summarise
 from structhash.report import table as as_text
 
 if __name__ == "__main__":
     X, y = load_digits(return_X_y=True)
-    print(as_text(summarise(compare([*table(), "float"], X, y, bits=[16], seeds=[0], n_train=500))), end="")
+    print(as_text(summarise(compare(every_method(), X, y, bits=[16], seeds=[0], n_train=500))), end="")

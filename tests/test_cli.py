@@ -14,8 +14,8 @@ import structhash
 from structhash import CGHash, Neighbours, Qrels, StructHash, load_model
 from structhash.cli import USUAL, app
 from structhash.crossvalidate import compare_judged
-from structhash.evaluate import MEASURES, code_blocks, judged, retrieval, same_label, seen_classes
-from structhash.methods import table
+from structhash.evaluate import MEASURES, code_blocks, compare, judged, retrieval, same_label, seen_classes
+from structhash.methods import every_method
 from structhash.pieces import KINDS, names
 from structhash.search import Exact, load_index
 
@@ -262,7 +262,8 @@ def test_compare(here, tmp_path):
 def test_compare_all_unseen(here):
     words = ("--methods", "all", "--bits", 8, "--seeds", 0, "--train", 60, "--protocol", "unseen")
     found = machine("compare", "test.npz", *words)
-    assert {line["method"] for line in found["lines"]} == {*table(), "float"}
+    assert found["options"]["methods"] == every_method()
+    assert {line["method"] for line in found["lines"]} == set(every_method())
     assert found["options"]["train"] == 60
 
 
@@ -276,6 +277,30 @@ def test_compare_judged(here, tmp_path):
     for line, result in zip(found["lines"], expected, strict=True):
         assert (line["method"], line["mean"]) == (result.method, pytest.approx(result.scores.mean))
     assert found["protocol"] == "judged"
+
+
+def test_compare_all_judged(here, tmp_path):
+    qrels = np.array([[q, j, int(Y[j + 200] == Y[q])] for q in range(10) for j in range(60)])
+    np.savez(tmp_path / "d.npz", X=X[200:260], Q=X[:10], qrels=qrels)
+    words = ("--methods", "all", "--bits", 4, "--seeds", 0, "--measures", "map", "--protocol", "judged")
+    methods = machine("compare", tmp_path / "d.npz", *words)["options"]["methods"]
+    assert {"structhash", "cghash", "itq", "lsh", "float"} <= set(methods)
+    assert not {"one_hot", "cca_itq", "itq@database"} & set(methods)
+
+
+def test_a_method_with_a_length_and_a_distance_of_its_own(here, tmp_path):
+    model = tmp_path / "b"
+    done("fit", "train.npz", "-o", model, "--method", "binary_quantization:top=2")
+    assert load_model(model).n_bits_ == 64
+    found = machine("evaluate", model, "test.npz", "--measures", "map,precision@8")["lines"]
+    assert [line["distance"] for line in found] == ["plain", "rescored"]
+    (_, expected) = compare(["binary_quantization:top=2"], X[200:500], Y[200:500], seeds=[0], measures=["map"])
+    assert found[1]["mean"]["map"] == pytest.approx(
+        expected.scores.mean["map"], abs=0.05
+    )  # of other rows' mean
+    for words in (("--bits", 10), ("--method", "binary_quantization:n_bits=10")):
+        done("fit", "train.npz", "-o", model, "--method", "binary_quantization", *words)
+        assert load_model(model).n_bits_ == 10
 
 
 def test_demo(tmp_path):
@@ -412,6 +437,8 @@ BAD = {
     "unknown method of compare": ("compare", "test.npz", "--methods", "magic", *NEW),
     "no method": ("compare", "test.npz", "--methods", " ", *NEW),
     "labels on the database": ("compare", "test.npz", "--methods", "structhash@database", *NEW),
+    "length of a method": ("compare", "test.npz", "--methods", "lsh:n_bits=8", *NEW),
+    "setting of a method": ("compare", "test.npz", "--methods", "lsh,structhash:C=-1", *NEW),
     "unknown protocol": ("compare", "test.npz", "--protocol", "magic", *NEW),
     "unknown measure of compare": ("compare", "test.npz", "--measures", "map,magic", *NEW),
     "bits 0 of compare": ("compare", "test.npz", "--bits", "16,0", *NEW),

@@ -67,13 +67,23 @@ def test_a_line_is_the_models_of_all_folds_each_on_its_own_queries(topics):
     assert [line.seeds for line in summarise(results)] == [[1]] * 5
 
 
+def test_a_distance_of_a_methods_own_is_measured_in_each_fold(topics):
+    X, Q, qrels = topics
+    method = "binary_quantization:top=200"  # all rows rescored: the order of the floats
+    plain, own, floats = compare_judged([method, "float"], X, Q, qrels, [4, 5], [1], ["map"], folds=3)
+    assert [(r.distance, r.n_bits) for r in (plain, own, floats)] == [("plain", 6), ("rescored", 6), ("L2", 0)]
+    np.testing.assert_allclose(own.scores.per_query["map"], floats.scores.per_query["map"])
+    assert plain.scores.mean["map"] < own.scores.mean["map"]
+
+
 def test_held_out_judgements_and_queries_are_not_seen(topics, monkeypatch):
     X, Q, qrels = topics
     seen = []
     fit = StructHash.fit
 
     def watched(self, X, y):
-        seen.append(y)
+        if isinstance(y, Qrels):  # parse_method tries the settings without data
+            seen.append(y)
         return fit(self, X, y)
 
     monkeypatch.setattr(StructHash, "fit", watched)
@@ -87,6 +97,7 @@ def test_held_out_judgements_and_queries_are_not_seen(topics, monkeypatch):
     ("change", "message"),
     [
         ({"methods": ["one_hot"]}, "'one_hot' learns from class labels, not from judgements; leave it out"),
+        ({"methods": ["ksh"]}, "'ksh' learns from class labels"),  # which has a setting called steps
         ({"methods": ["structhash:C=3|30"]}, "alternatives are chosen by labels; name one setting here"),
         ({"methods": ["magic"]}, "no method is called 'magic'"),
         ({"bits": [0]}, "bits=0: give an integer of at least 1"),

@@ -349,6 +349,44 @@ class Spy(HashEncoder):
         return X[:, :1] > np.arange(self.n_bits) * 10
 
 
+class Own(Spy):
+    """One bit, and squared distance of the first two features."""
+
+    own_distance_ = "first two"
+
+    def own_distances(self, rows):
+        return lambda queries: ((queries[:, None, :2] - rows[None, :, :2]) ** 2).sum(axis=2)
+
+
+@pytest.mark.parametrize("pairs", [1000, 10**6])
+def test_a_distance_of_a_methods_own_is_another_line(pairs, monkeypatch):
+    monkeypatch.setattr(Spy, "log", [])
+    monkeypatch.setattr("structhash.evaluate.PAIRS", pairs)
+    Z = JITTERED[:, 20:]
+    plain, own = compare([Method("own", (Own(1),))], Z, Y, bits=[1], seeds=[2], measures=["map"])
+    assert [(r.method, r.distance, r.n_bits) for r in (plain, own)] == [
+        ("own", "plain", 1),
+        ("own", "first two", 1),
+    ]
+    split = seen_classes(Y, 2)
+    apart = euclidean_distances(Z[split.queries, :2], Z[split.database, :2])
+    relevant = Y[split.queries, None] == Y[split.database]
+    assert own.scores.mean["map"] == pytest.approx(direct(apart, relevant))
+    assert plain.scores.mean["map"] != pytest.approx(own.scores.mean["map"])
+    assert (own.fit_seconds, own.encode_seconds) == (plain.fit_seconds, plain.encode_seconds)
+
+
+def test_a_method_with_a_length_of_its_own_has_one_line_of_it():
+    methods = ["lsh", "binary_quantization", "binary_quantization:n_bits=10"]
+    results = compare(methods, X, Y, bits=[4, 6], seeds=[0], measures=["map"])
+    assert [(r.method, r.distance, r.n_bits) for r in results] == [
+        ("lsh", "plain", 4),
+        ("lsh", "plain", 6),
+        *((methods[1], distance, 64) for distance in ("plain", "rescored")),
+        *((methods[2], distance, 10) for distance in ("plain", "rescored")),
+    ]
+
+
 @pytest.mark.parametrize(("protocol", "splits"), [("seen", seen_classes), ("unseen", unseen_classes)])
 @pytest.mark.parametrize("on_database", [False, True])
 def test_a_method_sees_its_rows_only_and_is_fitted_anew_for_each_seed(

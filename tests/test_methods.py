@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.utils import get_tags
 
 from structhash import CGHash, HashEncoder, StructHash
 from structhash.baselines import ITQ, LSH
-from structhash.methods import Method, parse_method, prepare, split_specs, table
+from structhash.methods import Method, every_method, parse_method, prepare, split_specs, table
 from structhash.pieces import names
 
 X, Y = (array[:160] for array in load_digits(return_X_y=True))
@@ -95,7 +96,7 @@ def test_methods_without_labels_may_be_fitted_on_the_database(spec):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nosuch", "no method is called 'nosuch'; there are structhash, cghash, .*itq, lsh.*float"),
+        ("nosuch", "no method is called 'nosuch'; there are structhash, cghash, .*itq.*lsh.*float"),
         ("", "no method is called ''"),
         (
             "structhash@database",
@@ -113,6 +114,15 @@ def test_methods_without_labels_may_be_fitted_on_the_database(spec):
         ("cghash:loss=nosuch", "losses is called 'nosuch'"),
         ("structhash:family=nosuch", "families is called 'nosuch'"),
         ("structhash:start=spectral:ridge=wide", "ridge"),
+        ("structhash:C=-1", "C=-1: give a number above 0"),
+        ("structhash:C=30|0", "C=0: give a number above 0"),
+        ("structhash:n_near=0", "n_near=0"),
+        ("structhash:random_state=-1", "random_state=-1: give None, an integer >= 0"),
+        ("cghash:tolerance=x", "tolerance='x': give a finite number above 0"),
+        ("one_hot:C=-1", "C=-1: give a finite number above 0"),
+        ("one_hot:family=rbf:anchors=0", "anchors=0"),
+        ("itq@database:n_iter=0", "n_iter=0: give an integer of at least 1"),
+        ("lsh:random_state=x", "random_state='x': give None, an integer >= 0"),
     ],
 )
 def test_words_that_are_not_known_are_refused_before_any_fit(spec, message):
@@ -137,6 +147,47 @@ def test_words_that_are_not_known_are_refused_before_any_fit(spec, message):
 )
 def test_a_setting_belongs_to_the_method_before_it(text, expected):
     assert split_specs(text) == expected
+
+
+@pytest.mark.parametrize("name", table())
+def test_settings_are_tried_without_data(name):
+    (encoder,) = parse_method(name).encoders
+    assert not {key for key in vars(encoder) if key.endswith("_")}
+
+
+def test_a_setting_may_have_the_name_of_a_kind_of_piece():
+    assert parse_method("fast_hash:loss=ksh").encoders[0].loss == "ksh"  # no loss of CGHash
+
+
+def test_every_method_is_there_once_or_where_it_needs_no_labels_twice():
+    specs = every_method()
+    assert len(set(specs)) == len(specs)
+    methods = [parse_method(spec) for spec in specs]
+    assert {spec.partition("@")[0] for spec in specs} == {*table(), "float"}
+    for method in methods:
+        if method.is_float or get_tags(method.encoders[0]).target_tags.required:
+            assert specs.count(method.name) == 1
+            assert f"{method.name}@database" not in specs
+        elif not method.on_database:
+            assert f"{method.name}@database" in specs
+        assert all(encoder.get_params() == type(encoder)().get_params() for encoder in method.encoders)
+
+
+@pytest.mark.parametrize(
+    ("spec", "lengths", "bits"),
+    [
+        ("lsh", [8, 12], 8),
+        ("binary_quantization", [0], 64),
+        ("binary_quantization:n_bits=10", [0], 10),
+        ("float", [0], None),
+    ],
+)
+def test_a_method_may_have_a_length_of_its_own(spec, lengths, bits):
+    method = parse_method(spec)
+    assert method.lengths([8, 12]) == lengths
+    if bits is not None:
+        encoder, _ = method.fit(X, Y, lengths[0], 0)
+        assert encoder.n_bits_ == bits
 
 
 def test_a_copy_has_the_length_and_the_seed_and_the_original_stays():

@@ -88,14 +88,14 @@ def make_product(planes: Planes, sample: NDArray[Any]) -> Product:
             shift = center.astype(np.float32)
             moved = center - shift
         single = (thresholds + normals @ moved).astype(np.float32)
-        reach = 2 * np.sqrt(np.sum((sample - (center - moved)) ** 2, axis=1).max())
+        reach = np.float32(2 * np.sqrt(np.sum((sample - (center - moved)) ** 2, axis=1).max()))
     # An error bound d * UNIT holds always; sqrt(d) * UNIT with a factor of 8 fails once in 10^13 sums where
     # errors are independent (Higham and Mary 2019, doi:10.1137/18M1226312). Another 8 is for what is rounded
     # before: rows, normals, thresholds.
     tolerance = (8 * np.sqrt(len(center)) + 8) * UNIT
     # A row that is longer than `reach` by more than the slack of the tolerance has a score that says so, unless
     # nearly all of it is at right angles to every normal.
-    return Product(planes, shift, normals.astype(np.float32), single, tolerance, np.float32(reach))
+    return Product(planes, shift, normals.astype(np.float32), single, tolerance, reach)
 
 
 def write_codes(

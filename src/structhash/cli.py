@@ -64,7 +64,10 @@ def fit(
     method: Annotated[
         str, typer.Option(help="A name and its settings, NAME:key=value,...; a|b tries both on held-out rows.")
     ] = "structhash",
-    bits: Bits = 64,
+    bits: Annotated[
+        int | None,
+        typer.Option(min=1, help="Length of the code, in bits.", show_default="64, or the method's own"),
+    ] = None,
     neighbours: Annotated[
         bool, typer.Option("--neighbours", help="Learn from the nearest 2 percent by L2, not from labels.")
     ] = False,
@@ -166,7 +169,8 @@ def evaluate(
 
     With Q and qrels in DATA: judged (graded) retrieval of all of Q among X.
     Else by labels: random queries, all other rows the database.
-    A line for plain Hamming distance and, if the model weighs bits, a weighted one.
+    A line for plain Hamming distance and, if the model weighs bits, a weighted one;
+    another for a method with a distance of its own.
     """
     from structhash.commands import scores
 
@@ -181,8 +185,8 @@ def compare(
     methods: Annotated[
         str,
         typer.Option(
-            help="Comma list as for fit --method, or all. NAME@database: fitted on the database; "
-            "float: the vectors themselves, by L2."
+            help="Comma list as for fit --method. NAME@database: fitted on the database; float: the vectors "
+            "themselves, by L2; all: every method, those without labels on training and database rows."
         ),
     ] = "structhash,cghash,one_hot,itq@database,lsh,float",
     bits: Annotated[str, typer.Option(help="Lengths of the codes, in bits; comma list.")] = "16,32,64",

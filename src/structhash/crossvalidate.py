@@ -12,8 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
-from structhash.evaluate import Block, Result, checked, code_blocks, float_blocks, judged, judgements, retrieval
-from structhash.methods import Method, prepare
+from structhash.evaluate import (
+    Block,
+    Result,
+    checked,
+    every_distance,
+    float_blocks,
+    judged,
+    judgements,
+    retrieval,
+)
+from structhash.methods import Method, bit_by_bit, prepare
 from structhash.supervision import Qrels
 from structhash.supervision.judgements import by_query
 
@@ -70,7 +79,7 @@ def compare_judged(
     for seed in map(operator.index, seeds):
         split = judgements(qrels, len(Q), seed, folds)
         for method in parsed:
-            for n_bits in (0,) if method.is_float else lengths:
+            for n_bits in method.lengths(lengths):
                 yield from _measure(method, X, Q, qrels, split, relevance, n_bits, seed, names, ties)
 
 
@@ -79,13 +88,13 @@ def check_method(method: Method) -> None:
     if len(method.encoders) > 1:
         raise ValueError(f"{method.name!r}: alternatives are chosen by labels; name one setting here")
     for encoder in method.encoders:
-        if get_tags(encoder).target_tags.required and not hasattr(encoder, "steps"):
+        if get_tags(encoder).target_tags.required and not bit_by_bit(encoder):
             raise ValueError(f"{method.name!r} learns from class labels, not from judgements; leave it out")
 
 
 def training(encoder: Any, Q: NDArray[Any], qrels: NDArray[Any], train: NDArray[np.int64]) -> Qrels | None:
     """The judgements of some queries, which alone are numbered and known; None where nothing is learned."""
-    if not hasattr(encoder, "steps"):
+    if not bit_by_bit(encoder):
         return None
     kept = qrels[np.isin(qrels[:, 0], train)]
     kept = np.column_stack([np.searchsorted(train, kept[:, 0]), kept[:, 1:]])
@@ -120,11 +129,9 @@ def _measure(
         fitted = time.perf_counter()
         codes = encoder.encode(X)
         seconds += fitted - began, time.perf_counter() - fitted
-        queries = encoder.encode(Q[test])
-        blocks.setdefault("plain", []).append(code_blocks(queries, codes, relevant))
-        if encoder.weighted_:
-            weighted = code_blocks(queries, codes, relevant, encoder.search_weights_)
-            blocks.setdefault("weighted", []).append(weighted)
-    for distance, found in blocks.items():
-        scores = retrieval(itertools.chain(*found), measures, ties)
+        n_bits = n_bits or encoder.n_bits_
+        for distance, found in every_distance(encoder, Q[test], X, relevant, codes):
+            blocks.setdefault(distance, []).append(found)
+    for distance, parts in blocks.items():
+        scores = retrieval(itertools.chain(*parts), measures, ties)
         yield Result(method.name, distance, n_bits, seed, "", scores, *seconds.tolist())

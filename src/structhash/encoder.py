@@ -45,9 +45,12 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         One record a bit; empty for methods that do not learn bit by bit.
     weighted_ : bool
         Whether search and evaluation use the weights unless told otherwise.
+    own_distance_ : str or None
+        Where there is a distance besides the (weighted) Hamming one: a word for it, in tables.
     """
 
     weighted_ = False
+    own_distance_: str | None = None
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Bits (n, n_bits) of a block of rows, float32 or float64; not called where there are `_planes`."""
@@ -56,6 +59,13 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _planes(self) -> Planes | None:
         """The planes that decide all bits; None where the bits are others."""
         return None
+
+    def own_distances(self, rows: Any) -> Callable[[Any], NDArray[np.float64]]:
+        """Distances of the method's own to rows (n, d), such as from queries that are not encoded.
+
+        Returns a function of query rows (q, d) that gives float64 (q, n); only the order in each row counts.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has plain and weighted Hamming distances only")
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
         """Bits of rows X (n, d) as uint8 0/1 (n, n_bits), for pipelines; X is read as by `encode`."""

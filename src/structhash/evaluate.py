@@ -39,7 +39,7 @@ class Result(NamedTuple):
     """One method, length and seed."""
 
     method: str
-    distance: str  # "plain", "weighted" or "L2"
+    distance: str  # "plain", "weighted", the word of a distance of the method's own, or "L2"
     n_bits: int  # 0 for float vectors
     seed: int
     chosen: str  # the setting chosen on the training rows, or ""
@@ -182,18 +182,45 @@ def code_blocks(
         yield code_distances(queries[rows], codes, weights), relevance(rows)
 
 
-def both_distances(
+def own_blocks(
+    encoder: Any, queries: NDArray[Any], rows: NDArray[Any], relevance: Callable[[slice], NDArray[Any]]
+) -> Iterator[Block]:
+    """`HashEncoder.own_distances` of float queries to the float rows of the database, block by block."""
+    distances = encoder.own_distances(rows)
+    for block in _rows(len(queries), len(rows)):
+        found = np.asarray(distances(queries[block]), np.float64)
+        yield metrics.merge_ties(found, np.abs(found).max(), digits=12), relevance(block)
+
+
+def every_distance(
     encoder: Any,
-    queries: NDArray[np.uint8],
-    codes: NDArray[np.uint8],
+    queries: NDArray[Any],
+    rows: NDArray[Any],
     relevance: Callable[[slice], NDArray[Any]],
-    measures: Iterable[str] = MEASURES,
-    ties: str = "expected",
-) -> Iterator[tuple[str, Scores]]:
-    """Scores by plain and, for a model that weighs its bits, by weighted Hamming distance."""
-    for distance, weights in (("plain", None), ("weighted", encoder.search_weights_)):
-        if distance == "plain" or weights is not None:
-            yield distance, retrieval(code_blocks(queries, codes, relevance, weights), measures, ties)
+    codes: NDArray[np.uint8] | None = None,
+) -> Iterator[tuple[str, Iterator[Block]]]:
+    """What a fitted encoder is scored by: plain Hamming distance, weighted where it weighs its bits, its own.
+
+    Parameters
+    ----------
+    queries, rows : ndarray (q, d), (n, d)
+        Vectors of the queries and of the database.
+    codes : uint8 array, optional
+        Codes of the database, where they are known already.
+
+    Yields
+    ------
+    word : str
+        ``"plain"``, ``"weighted"``, or `HashEncoder.own_distance_`.
+    blocks : iterator of (distances, relevance)
+        For `retrieval`; computed when they are scored.
+    """
+    asked, codes = encoder.encode(queries), encoder.encode(rows) if codes is None else codes
+    yield "plain", code_blocks(asked, codes, relevance)
+    if encoder.weighted_:
+        yield "weighted", code_blocks(asked, codes, relevance, encoder.search_weights_)
+    if encoder.own_distance_ is not None:
+        yield encoder.own_distance_, own_blocks(encoder, queries, rows, relevance)
 
 
 def float_blocks(
@@ -270,7 +297,7 @@ def compare(
     protocol : str
         ``"seen"`` or ``"unseen"``: see `seen_classes`, `unseen_classes`.
     bits : iterable of int
-        Code lengths; a model is trained for each.
+        Code lengths; a model is trained for each. A method with a length of its own is trained once at that.
     seeds : iterable of int
         A split and a model each.
     measures, ties
@@ -281,7 +308,8 @@ def compare(
     Yields
     ------
     Result
-        A model that weighs its bits gives two: plain and weighted Hamming distance.
+        A model that weighs its bits gives two, plain and weighted Hamming distance; one with a distance of
+        its own (`HashEncoder.own_distance_`) another one.
 
     Raises
     ------
@@ -303,7 +331,7 @@ def compare(
         split = PROTOCOLS[protocol](y, seed, **sizes)
         relevance = same_label(y[split.queries], y[split.database])
         for method in parsed:
-            for n_bits in (0,) if method.is_float else lengths:
+            for n_bits in method.lengths(lengths):
                 yield from _measure(method, X, y, split, relevance, n_bits, seed, names, ties)
 
 
@@ -328,10 +356,10 @@ def _measure(
     encoder, chosen = method.fit(X[rows], y[rows], n_bits, seed)
     fitted = time.perf_counter()
     codes = encoder.encode(database)
-    encoded = time.perf_counter()
-    query_codes = encoder.encode(queries)
-    for distance, scores in both_distances(encoder, query_codes, codes, relevance, measures, ties):
-        yield Result(method.name, distance, n_bits, seed, chosen, scores, fitted - began, encoded - fitted)
+    seconds = fitted - began, time.perf_counter() - fitted
+    for distance, blocks in every_distance(encoder, queries, database, relevance, codes):
+        scores = retrieval(blocks, measures, ties)
+        yield Result(method.name, distance, n_bits or encoder.n_bits_, seed, chosen, scores, *seconds)
 
 
 def _mean(values: NDArray[np.float64]) -> float:

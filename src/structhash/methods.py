@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import itertools
 from typing import Any, NamedTuple
 
@@ -10,17 +12,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from structhash.encoder import generator
 from structhash.estimators import CGHash, StructHash
-from structhash.pieces import build, classes, load
+from structhash.pieces import build, classes
+from structhash.supervision.shared import check_partners
 
-PIECES = {
-    "ranking": "rankings",
-    "loss": "losses",
-    "regularizer": "regularizers",
-    "family": "families",
-    "start": "starts",
-    "schedule": "schedules",
-}  # kind of each setting that is a piece
 HELD_OUT = 0.25  # share of the training rows on which alternatives are judged
 
 
@@ -35,8 +31,17 @@ class Method(NamedTuple):
     def is_float(self) -> bool:
         return not self.encoders
 
+    @property
+    def own_length(self) -> bool:
+        """Whether the code is as long as the method says, such as a bit a feature, whatever others have."""
+        return bool(self.encoders) and has_own_length(type(self.encoders[0]))
+
+    def lengths(self, asked: list[int]) -> list[int]:
+        """Lengths to fit where those are asked for; 0 alone where they do not matter."""
+        return [0] if self.is_float or self.own_length else asked
+
     def fit(self, X: NDArray[Any], y: NDArray[Any], n_bits: int, seed: int) -> tuple[Any, str]:
-        """A fitted encoder, and which alternative it is ("" where there is one only).
+        """A fitted encoder, and which alternative it is ("" where there is one only). See `prepare` for n_bits.
 
         Alternatives are fitted on three quarters of the rows and judged by their `score` (mAP) on the others;
         the best is fitted anew on all rows.
@@ -70,7 +75,7 @@ def parse_method(spec: str) -> Method:
     Raises
     ------
     ValueError
-        If the name or a setting is not known.
+        If the name or a setting is not known, or a setting's value is refused.
 
     Examples
     --------
@@ -97,10 +102,8 @@ def parse_method(spec: str) -> Method:
     encoders = tuple(
         build(known, "methods", name + colon + ",".join(words)) for words in itertools.product(*choices)
     )
-    for encoder in encoders:  # a piece that is not known shall be said now, not after other methods' hours
-        for key, value in encoder.get_params(deep=False).items():
-            if key in PIECES:
-                load(PIECES[key], value)
+    for encoder in encoders:  # a bad setting shall be said now, not after other methods' hours
+        check_settings(encoder)
     on_database = where == "database"
     if on_database and get_tags(encoders[0]).target_tags.required:
         raise ValueError(
@@ -109,9 +112,71 @@ def parse_method(spec: str) -> Method:
     return Method(spec, encoders, on_database)
 
 
+def every_method() -> list[str]:
+    """A spec for each method with its defaults; those without labels twice, the second time with @database.
+
+    Examples
+    --------
+    >>> from structhash.methods import every_method
+    >>> {"structhash", "itq", "itq@database", "float"} <= set(every_method())
+    True
+    """
+    specs = []
+    for name, encoder in table().items():
+        specs += [name] if get_tags(encoder()).target_tags.required else [name, f"{name}@database"]
+    return [*specs, "float"]
+
+
+def has_own_length(encoder: type) -> bool:
+    """Whether a class has a length of its own, n_bits=None, unless told otherwise."""
+    return inspect.signature(encoder).parameters["n_bits"].default is None
+
+
+def bit_by_bit(encoder: Any) -> bool:
+    """Whether an encoder learns from comparisons, one `Step` a bit, and so from any supervision."""
+    return hasattr(type(encoder), "steps")  # a baseline may have a setting of this name
+
+
+def check_settings(encoder: Any) -> None:
+    """Refuse settings before there are data.
+
+    `fit` begins with its settings, so one that gets as far as to touch the data has accepted them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        What `fit` raises.
+    """
+    generator(getattr(encoder, "random_state", None))
+    if hasattr(encoder, "n_near"):
+        check_partners(encoder.n_near, encoder.n_far)
+    data = Untouchable()
+    with contextlib.suppress(TouchedError):
+        clone(encoder).fit(data, data)
+
+
+class TouchedError(BaseException):
+    """No `Exception`, so that nothing on the way takes it for one of its own."""
+
+
+class Untouchable:
+    """Data that raise `TouchedError` when anything is asked of them."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise TouchedError
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TouchedError
+
+    def __len__(self) -> int:
+        raise TouchedError
+
+
 def prepare(encoder: Any, n_bits: int, seed: int) -> Any:
-    """A copy for this length and seed; a seed that its settings name stays."""
-    encoder = clone(encoder).set_params(n_bits=n_bits)
+    """A copy for this length, 0 for the one it has, and seed; a seed that its settings name stays."""
+    encoder = clone(encoder)
+    if n_bits:
+        encoder.set_params(n_bits=n_bits)
     if encoder.get_params().get("random_state", seed) is None:
         encoder.set_params(random_state=seed)
     return encoder

@@ -84,7 +84,26 @@ def test_float32_stays_so(baseline, digits):
     assert np.mean(baseline.transform(X.astype(np.float32)) == wide) > 0.995
 
 
-@pytest.mark.parametrize("case", ["few rows", "constant features", "duplicates", "far away", "one feature"])
+@pytest.mark.parametrize("name", sorted(name for name, cls in BASELINES.items() if cls.own_distance_))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_own_distances(name, dtype, digits, tmp_path):
+    X, y = digits[0].astype(dtype), digits[1]
+    encoder = fit(load("baselines", f"{name}:n_bits=8"), X[:300], y[:300])
+    found = encoder.own_distances(X[:300])(X[300:])
+    assert (found.shape, found.dtype) == ((100, 300), np.float64)
+    assert np.isfinite(found).all()
+    one_by_one = np.concatenate([encoder.own_distances(X[:300])(row[None]) for row in X[300:320]])
+    np.testing.assert_allclose(one_by_one, found[:20], rtol=1e-6)
+    encoder.save(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").own_distances(X[:300])(X[300:]), found)
+    same = y[300:, None] == y[:300]
+    order = np.argsort(found + 1e-9 * np.random.default_rng(0).random(found.shape), axis=1)
+    assert np.take_along_axis(same, order[:, :10], axis=1).mean() > 2 * same.mean()  # nearest rows are alike
+
+
+@pytest.mark.parametrize(
+    "case", ["few rows", "constant features", "duplicates", "far away", "huge", "one feature"]
+)
 def test_awkward_rows(baseline, case):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 5)), np.arange(40) % 2
@@ -96,6 +115,8 @@ def test_awkward_rows(baseline, case):
         X[:] = X[y]
     elif case == "far away":
         X += 1e9
+    elif case == "huge":
+        X *= 1e150
     else:
         X = X[:, :1]
     fit(baseline, X, y)

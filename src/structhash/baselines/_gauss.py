@@ -26,16 +26,22 @@ def gauss_kernel(
     Returns
     -------
     state : dict of arrays
-        `anchors`, centred, `center`, `bandwidth` (sigma): plain arrays, to be an attribute of an encoder.
+        `anchors`, centred, `center`, `bandwidth` (sigma), `unit`: arrays, to be an attribute of an encoder.
     K : float64 (n, m)
     """
     center = X.mean(axis=0, dtype=np.float64)
     away = anchors - center
-    D = squared_distances(X - center, away)
-    sigma = np.sqrt(D.mean() if squared_bandwidth is None else squared_bandwidth)
-    return {"anchors": away, "center": center, "bandwidth": np.asarray(sigma)}, similarities(D, sigma)
+    unit = max(
+        np.abs(away).max(), np.finfo(float).tiny
+    )  # divided out, so that squares neither overflow nor vanish
+    D = squared_distances((X - center) / unit, away / unit)
+    sigma = unit * np.sqrt(D.mean()) if squared_bandwidth is None else np.sqrt(squared_bandwidth)
+    state = {"anchors": away, "center": center, "unit": np.asarray(unit), "bandwidth": np.asarray(sigma)}
+    return state, similarities(D, sigma / unit)
 
 
 def gauss_features(X: NDArray[Any], state: Params) -> NDArray[np.float64]:
     """k(x) (n, m) of other rows."""
-    return similarities(squared_distances(X - state["center"], state["anchors"]), state["bandwidth"])
+    unit = state["unit"]
+    D = squared_distances((X - state["center"]) / unit, state["anchors"] / unit)
+    return similarities(D, state["bandwidth"] / unit)

@@ -1,4 +1,4 @@
-"""What the methods to compare with have in common: labels, means, principal directions, fitted state."""
+"""What the methods to compare with have in common: labels, means, fitted state."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA
 from sklearn.utils.multiclass import check_classification_targets
 
 from structhash._sides import Planes, make_planes
 from structhash.encoder import HashEncoder
-
-NOISE = 1e-12  # share of the largest variance below which a principal direction is rounding error
 
 
 class Supervised(HashEncoder):
@@ -44,23 +41,20 @@ def mean_of(X: NDArray[Any]) -> NDArray[np.float64]:
     return X.mean(axis=0, dtype=np.float64)
 
 
-def principal(Z: NDArray[np.float64], n_bits: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Centred rows Z (n, d) in their leading principal components, and those directions.
+def unit_rows(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Rows x / ||x||, float64; rows of zeros stay so."""
+    Z = X.astype(np.float64)
+    largest = np.abs(Z).max(axis=1, keepdims=True)
+    Z /= np.where(largest > 0, largest, 1)  # so that squares neither overflow nor vanish
+    norms = np.linalg.norm(Z, axis=1, keepdims=True)
+    return Z / np.where(norms > 0, norms, 1)
 
-    Returns
-    -------
-    V : float64 (n, k)
-        k = n_bits, or the number of directions of nonzero variance where that is less; scaled so that a
-        rotation of it to n_bits columns has mean square 1.
-    components : float64 (k, d)
-        Orthonormal.
-    """
-    n, d = Z.shape
-    Z = Z / np.abs(Z).max()  # so that squares neither overflow nor vanish
-    pca = PCA(min(n_bits, n, d), svd_solver="covariance_eigh" if d <= n else "full").fit(Z)
-    components = pca.components_[pca.explained_variance_ > NOISE * pca.explained_variance_[0]]
-    V = Z @ components.T
-    return V * np.sqrt(n * n_bits) / np.linalg.norm(V), components
+
+def scaled_rows(X: NDArray[Any], mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows (n, d) from their mean, divided by one number: the root mean squared norm is 1."""
+    Z = X - mean
+    Z /= np.abs(Z).max()  # so that squares neither overflow nor vanish
+    return Z * (np.sqrt(len(Z)) / np.linalg.norm(Z))
 
 
 def keep_bits(encoder: Any) -> None:

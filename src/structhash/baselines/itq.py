@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from structhash._sides import Planes
-from structhash.baselines._shared import keep_planes, mean_of, planes_of, principal
+from structhash.baselines._principal import principal_axes, project
+from structhash.baselines._shared import keep_planes, mean_of, planes_of
 from structhash.encoder import HashEncoder, check_count, generator, whole
 
 
@@ -87,10 +88,13 @@ class ITQ(HashEncoder):
         mean = mean_of(X)
         rng = generator(self.random_state)
         with threadpool_limits(1, user_api="blas"):
-            V, components = principal(X - mean, self.n_bits)
+            axes = principal_axes(X, mean, self.n_bits)
+            V = project(X, mean, axes)
+            V /= np.abs(V).max()  # so that squares neither overflow nor vanish
+            V *= np.sqrt(len(V) * self.n_bits) / np.linalg.norm(V)
             start, _ = np.linalg.qr(rng.standard_normal((self.n_bits, self.n_bits)))
-            self.rotation_, self.losses_ = _rotate(V, start[: len(components)], self.n_iter)
-            planes = self.rotation_.T @ components
+            self.rotation_, self.losses_ = rotate(V, start[: len(axes)], self.n_iter)
+            planes = self.rotation_.T @ axes
         keep_planes(self, X, mean, planes)
         return self
 
@@ -98,10 +102,25 @@ class ITQ(HashEncoder):
         return planes_of(self)
 
 
-def _rotate(
+def rotate(
     V: NDArray[np.float64], R: NDArray[np.float64], n_iter: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The alternation from rotation R, and the loss before and after each round."""
+    """The alternation of `ITQ` from rotation R.
+
+    Parameters
+    ----------
+    V : float64 array (n, k)
+        Centred rows; scaled so that VR has mean square 1 where the losses are to be those of `ITQ`.
+    R : float64 array (k, n_bits)
+        k <= n_bits orthonormal rows.
+    n_iter : int
+
+    Returns
+    -------
+    R : float64 array (k, n_bits)
+    losses : float64 array (n_iter + 1,)
+        Mean of (B - VR)^2 before the first and after each round.
+    """
     losses = []
     for _ in range(n_iter):
         B, loss = _quantise(V @ R)

@@ -6,12 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits
 
+from structhash.baselines._classifier import check_classifier, class_scores, fit_classifier
 from structhash.baselines._shared import Supervised, keep_bits
-from structhash.encoder import check_count, check_positive, generator, whole
-from structhash.pieces import load
+from structhash.encoder import generator, whole
 
 POOL = 4096  # codewords drawn to choose from, at least
 
@@ -94,28 +92,16 @@ class OneHot(Supervised):
             If a parameter is not allowed, y is not labels of at least two classes, n_bits is too few to tell
             them apart, or all rows are the same.
         """
-        check_count("n_bits", self.n_bits)
-        check_positive("C", self.C)
-        check_count("max_iter", self.max_iter)
-        family = load("families", self.family)
+        family = check_classifier(self)
         X, classes, index = self._check_labels(X, y)
         rng = generator(self.random_state)
         self.codebook_ = _codebook(len(classes), self.n_bits, rng)
-        self.family_, self.state_ = family, family.prepare(X, rng)
-        Z = family.features(X, self.state_).astype(np.float64)
-        with threadpool_limits(1, user_api="blas"):
-            model = LogisticRegression(C=self.C, max_iter=self.max_iter).fit(Z, index)
-        coef, intercept = model.coef_, model.intercept_
-        if len(classes) == 2:  # scikit-learn keeps the difference of the two
-            coef, intercept = np.concatenate([-coef, coef]), np.concatenate([-intercept, intercept])
-        self.coef_, self.intercept_ = coef.astype(X.dtype), intercept.astype(X.dtype)
-        self.classes_, self.n_iter_ = classes.tolist(), int(model.n_iter_.max())
+        fit_classifier(self, family, X, classes, index, rng)
         keep_bits(self)
         return self
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        scores = self.family_.features(X, self.state_) @ self.coef_.T + self.intercept_
-        return self.codebook_[scores.argmax(axis=1)]
+        return self.codebook_[class_scores(self, X).argmax(axis=1)]
 
 
 def _codebook(n_classes: int, n_bits: int, rng: np.random.Generator) -> NDArray[np.bool_]:

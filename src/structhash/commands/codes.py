@@ -16,25 +16,27 @@ from structhash.commands.inputs import judgements, labels, methods, read_array, 
 from structhash.encoder import load_model
 from structhash.files import atomic
 from structhash.io import Dataset, read, read_codes, write_npy
-from structhash.methods import Method, prepare
+from structhash.methods import Method, bit_by_bit, prepare
 from structhash.search import Exact, load_index
 from structhash.supervision import Neighbours, Qrels
 
+BITS = 64  # of a code, unless told otherwise
 SHOWN = 3  # queries in the table on a terminal
 DATA_NAMES = (".npy", ".npz", ".csv")  # no endings for models and indexes
 
 
-def fit(data: Path, out: Path, spec: str, bits: int, neighbours: bool, seed: int, as_json: bool) -> None:
+def fit(data: Path, out: Path, spec: str, bits: int | None, neighbours: bool, seed: int, as_json: bool) -> None:
     """Learn a model from a data file and save it."""
     check_output(out, data, refused=DATA_NAMES)
     method = trainable(spec)
+    n_bits = bits or (0 if method.own_length else BITS)
     dataset = read(data)
     y = supervision(method, dataset, data, neighbours)
     began, chosen = time.perf_counter(), ""
     if len(method.encoders) > 1:
-        encoder, chosen = method.fit(dataset.X, y, bits, seed)
+        encoder, chosen = method.fit(dataset.X, y, n_bits, seed)
     else:
-        encoder = prepare(method.encoders[0], bits, seed)
+        encoder = prepare(method.encoders[0], n_bits, seed)
         learn(encoder, dataset.X, y)
     seconds = time.perf_counter() - began
     encoder.column_names_ = dataset.names
@@ -53,12 +55,12 @@ def fit(data: Path, out: Path, spec: str, bits: int, neighbours: bool, seed: int
 
 def supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool) -> Any:
     """What a method learns from: neighbours where they are asked for, else labels, else judgements."""
-    bit_by_bit = len(method.encoders) == 1 and hasattr(method.encoders[0], "steps")
-    if neighbours and not bit_by_bit:
+    any_kind = len(method.encoders) == 1 and bit_by_bit(method.encoders[0])
+    if neighbours and not any_kind:
         raise ValueError(f"--neighbours: {method.name!r} cannot learn from them; name structhash or cghash")
     if neighbours:
         return Neighbours(n_near=method.encoders[0].n_near, n_far=method.encoders[0].n_far)
-    if bit_by_bit and dataset.y is None and dataset.Q is not None and dataset.qrels is not None:
+    if any_kind and dataset.y is None and dataset.Q is not None and dataset.qrels is not None:
         table = judgements(dataset.qrels, len(dataset.Q), len(dataset.X), path)
         return Qrels(table, dataset.Q, method.encoders[0].n_near, method.encoders[0].n_far)
     if get_tags(method.encoders[0]).target_tags.required or len(method.encoders) > 1:
@@ -76,7 +78,7 @@ def trainable(spec: str) -> Method:
 
 def learn(encoder: Any, X: NDArray[Any], y: Any) -> None:
     """Fit an encoder, with a progress bar where it learns bit by bit."""
-    if not hasattr(encoder, "steps"):
+    if not bit_by_bit(encoder):
         encoder.fit(X, y)
         return
     with bar("fit", encoder.n_bits, "bits") as advance:

@@ -15,7 +15,7 @@ from structhash.commands.codes import learn
 from structhash.commands.console import print_table, to_json, write_json
 from structhash.commands.inputs import methods
 from structhash.commands.scores import LEGEND, run, stamp
-from structhash.evaluate import MEASURES, Result, both_distances, same_label, seen_classes
+from structhash.evaluate import Result, every_distance, retrieval, same_label, seen_classes
 from structhash.io import write_npy
 from structhash.search import Exact
 
@@ -57,8 +57,8 @@ def demo(folder: Path, bits: int, seed: int, as_json: bool) -> None:
     say(f"\n3. Compare {len(asked)} queries: digits that show the same as the query are relevant.")
     relevance = same_label(y[asked], y[stored])
     results = [
-        Result("structhash", distance, bits, seed, "", scores, fitted - began, encoded - fitted)
-        for distance, scores in both_distances(encoder, query_codes, codes, relevance, MEASURES)
+        Result("structhash", distance, bits, seed, "", retrieval(blocks), fitted - began, encoded - fitted)
+        for distance, blocks in every_distance(encoder, X[asked], X[stored], relevance, codes)
     ]
     results += run(methods(OTHERS), X, y, bits=[bits], seeds=[seed], n_queries=N_QUERIES, n_train=N_TRAIN)
     lines = report.summarise(results)

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash import evaluate, metrics
+from structhash.crossvalidate import check_method
 from structhash.io import Dataset, read
-from structhash.methods import Method, parse_method, split_specs, table
+from structhash.methods import Method, every_method, parse_method, split_specs
 
 
 class Retrieval(NamedTuple):
@@ -38,15 +39,28 @@ def measures(texts: Iterable[str] | None) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def methods(text: str) -> list[Method]:
-    """Methods of a comma-separated option; "all" for every one and float vectors."""
-    specs = [*table(), "float"] if text.strip() == "all" else split_specs(text)
+def methods(text: str, judged: bool = False) -> list[Method]:
+    """Methods of a comma-separated option; "all" for `every_method`, less those that judgements can't teach."""
+    if text.strip() == "all":
+        found = [parse_method(spec) for spec in every_method()]
+        return [each for each in found if learns(each) and not each.on_database] if judged else found
+    specs = split_specs(text)
     if not specs:
         raise ValueError("--methods is empty; give names such as structhash,lsh, or all")
-    for spec in specs:
-        if "n_bits=" in spec:
-            raise ValueError(f"{spec!r}: give the length of the code by --bits")
-    return [parse_method(spec) for spec in dict.fromkeys(specs)]
+    found = [parse_method(spec) for spec in dict.fromkeys(specs)]
+    for method in found:
+        if "n_bits=" in method.name and not method.own_length:
+            raise ValueError(f"{method.name!r}: give the length of the code by --bits")
+    return found
+
+
+def learns(method: Method) -> bool:
+    """Whether a method can be fitted without class labels."""
+    try:
+        check_method(method)
+    except ValueError:
+        return False
+    return True
 
 
 def labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:

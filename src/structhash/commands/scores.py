@@ -16,7 +16,7 @@ from structhash.commands.console import bar, check_output, print_table, to_json,
 from structhash.commands.inputs import judgements, labels, measures, methods, numbers, retrieval
 from structhash.crossvalidate import compare_judged
 from structhash.encoder import load_model
-from structhash.evaluate import Result, both_distances
+from structhash.evaluate import Result, every_distance
 from structhash.io import read
 from structhash.methods import Method
 
@@ -41,23 +41,25 @@ def evaluate(
     names = measures(measure)
     encoder = load_model(model)
     task = retrieval(data, n_queries, seed, encoder)
-    queries, codes = encoder.encode(task.queries), encoder.encode(task.database)
-    scored = both_distances(encoder, queries, codes, task.relevance, names, ties)
-    found = {distance: scores.mean for distance, scores in scored}
+    scored = every_distance(encoder, task.queries, task.database, task.relevance)
+    found = {distance: library.retrieval(blocks, names, ties).mean for distance, blocks in scored}
     lines = [{"distance": distance, "mean": mean} for distance, mean in found.items()]
     about = {
         "model": model.name,
         "data": data.name,
         "relevance": task.by,
-        "n_queries": len(queries),
-        "n_database": len(codes),
+        "n_queries": len(task.queries),
+        "n_database": len(task.database),
         "n_bits": encoder.n_bits_,
         "seed": seed,
         "ties": ties,
     }
     give({**about, **stamp(), "lines": lines}, out, as_json)
     if not as_json:
-        print(f"{len(queries)} queries against {len(codes)} rows by {task.by}, {encoder.n_bits_} bits\n")
+        print(
+            f"{len(task.queries)} queries against {len(task.database)} rows by {task.by}, "
+            f"{encoder.n_bits_} bits\n"
+        )
         print_table(("distance", *names), [(distance, *mean.values()) for distance, mean in found.items()])
 
 
@@ -75,7 +77,7 @@ def compare(
 ) -> None:
     """Fit and score several methods under one protocol."""
     check_output(out, data)
-    parsed, names = methods(specs), measures(measure)
+    parsed, names = methods(specs, protocol == "judged"), measures(measure)
     lengths, draws = numbers("--bits", bits, 1), numbers("--seeds", seeds, 0)
     dataset = read(data)
     fits: dict[str, Any] = {"bits": lengths, "seeds": draws, "measures": names}
@@ -117,12 +119,12 @@ def run(
     **more: Any,
 ) -> list[Result]:
     """All results of `evaluate.compare` or of another comparison, with a progress bar."""
-    fits = len(seeds) * sum(1 if method.is_float else len(bits) for method in methods)
+    fits = len(seeds) * sum(len(method.lengths(bits)) for method in methods)
     results = []
     with bar("compare", fits, "fits") as advance:
         for result in compare(methods, *data, bits=bits, seeds=seeds, **more):
             results.append(result)
-            if result.distance != "weighted":  # that is the second line of one fit
+            if result.distance in ("plain", "L2"):  # the first line of a fit
                 advance()
     return results
 

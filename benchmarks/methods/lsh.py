@@ -1,0 +1,6 @@
+"""Locality-sensitive hashing by random planes."""
+
+SPECS = ["lsh", "lsh@database"]
+SOURCE = "Charikar 2002"
+ORIGINAL = None
+SETTINGS = "planes through the mean of the rows, not the origin"

@@ -1,0 +1,153 @@
+"""The tables of docs/baselines.md and docs/speed.md, from the classes and the files in benchmarks/results.
+
+    python benchmarks/pages.py
+
+A table NAME stands behind the line <!-- NAME --> of its page.
+"""
+
+import json
+import re
+import runpy
+from pathlib import Path
+
+from sklearn.utils import get_tags
+
+from structhash.commands.about import PAPER, facts
+from structhash.pieces import classes
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent / "docs"
+RESULTS = HERE / "results"
+
+
+def row(*cells):
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def head(*cells):
+    return [row(*cells), "|" + "---|" * len(cells)]
+
+
+def distances(encoder):
+    """What a model is searched by."""
+    found = ["plain", *(["weighted"] if encoder.weighted_ else [])]
+    return ", ".join(found + ([encoder.own_distance_] if encoder.own_distance_ else []))
+
+
+def peers():
+    """A line a baseline: what it is, where it comes from, what it learns from, its settings."""
+    lines = head("method", "what", "source", "learns from", "distances", "settings")
+    for name, encoder in classes("baselines").items():
+        path = HERE / "methods" / f"{name}.py"
+        if not path.exists():
+            continue
+        module, about = runpy.run_path(str(path)), facts(encoder)
+        source = module["SOURCE"]
+        if about["source"] != PAPER:  # the class gives an address
+            source = f"[{source}]({about['source'].replace('doi:', 'https://doi.org/')})"
+        learns = "labels" if get_tags(encoder()).target_tags.required else "vectors"
+        lines.append(row(f"`{name}`", about["what"], source, learns, distances(encoder), module["SETTINGS"]))
+    return lines
+
+
+def originals():
+    """mAP of the authors' code and of ours, a line a method or variant."""
+    found, columns = {}, set()
+    for path in sorted((RESULTS / "originals").glob("*.json")):
+        for key, line in json.loads(path.read_text()).items():
+            data, bits, variant = re.fullmatch(r"(\S+) (\d+) bits ?(.*)", key).groups()
+            columns.add((data, int(bits)))
+            label = f"`{path.stem}`" + f", {variant}" * bool(variant)
+            held = found.setdefault((path.stem, variant), {"label": label, "repository": line["repository"]})
+            held[data, int(bits)] = f"{line['original']['map']:.3f} / {line['ours']['map']:.3f}"
+    order = sorted(columns)
+    lines = head("method", *(f"{data} {bits}" for data, bits in order), "code")
+    for _, held in sorted(found.items()):
+        cells = [held.get(column, "") for column in order]
+        lines.append(row(held["label"], *cells, held["repository"]))
+    return lines
+
+
+def lines_of_speed():
+    return json.loads((RESULTS / "speed.json").read_text())["lines"]
+
+
+def wall(line, what):
+    return line["time"][what]["wall"]["median"]
+
+
+def method_of(line):
+    words = [line["method"], line.get("ranking"), line.get("schedule", "").replace("_", " ")]
+    return " ".join(filter(None, words))
+
+
+def speed():
+    """Seconds beside the floor, a line a setting."""
+    lines = head("data", "method", "seconds", "floor", "ratio", "load", "paper")
+    for name, line in lines_of_speed().items():
+        if name == f"mnist_{line['n_train']}":
+            continue
+        figures = f"{wall(line, 'train'):.1f}", f"{wall(line, 'floor'):.2f}", f"{wall(line, 'ratio'):.2f}"
+        paper = f"{line['paper_seconds']:,.0f}" if line["paper_seconds"] else ""
+        lines.append(row(line["data"], method_of(line), *figures, str(line["time"]["load"][0]), paper))
+    return lines
+
+
+def phases():
+    """Seconds of each phase, a line a setting."""
+    found = lines_of_speed()
+    columns = [name for name in next(iter(found.values()))["phases"]["wall"] if name != "total"]
+    lines = head("data", "method", "points", *columns)
+    for line in found.values():
+        figures = [f"{line['phases']['wall'][name]:.2f}" for name in columns]
+        lines.append(row(line["data"], method_of(line), f"{line['n_train']:,}", *figures))
+    return lines
+
+
+def sizes():
+    """Seconds, exponents and memory against the training points."""
+    found = lines_of_speed()
+    powers = json.loads((RESULTS / "speed.json").read_text())["exponents"]
+    lines = head("points", "seconds", "floor", "ratio", "exponent", "of the floor", "bytes a point", "peak, GB")
+    before = None
+    for name, line in found.items():
+        n = line["n_train"]
+        if name != f"mnist_{n}":
+            continue
+        figures = f"{wall(line, 'train'):.1f}", f"{wall(line, 'floor'):.1f}", f"{wall(line, 'ratio'):.2f}"
+        power = powers.get(f"{before}-{n}", {})
+        both = [f"{power[key]:.2f}" if power else "" for key in ("train_wall", "floor_wall")]
+        memory = line["memory"]
+        held = f"{memory['bytes_a_point']:,}", f"{memory['peak'] / 1e9:.2f}"
+        lines.append(row(f"{n:,}", *figures, *both, *held))
+        before = n
+    return lines
+
+
+def versions():
+    """Means of two versions and whether they differ."""
+    lines = head("data", "method", "distance", "measure", "before", "after", "p")
+    for line in json.loads((RESULTS / "versions.json").read_text())["lines"]:
+        names = [line[key] for key in ("data", "method", "distance", "measure")]
+        lines.append(row(*names, *(f"{line[key]:.3f}" for key in ("before", "after", "p"))))
+    return lines
+
+
+PAGES = {
+    "baselines.md": (peers, originals),
+    "speed.md": (speed, phases, sizes, versions),
+}
+
+
+def filled(page, tables):
+    """The page with its tables made anew."""
+    for table in tables:
+        name = table.__name__
+        text = "\n".join([f"<!-- {name} -->", *table(), ""])
+        page = re.sub(rf"<!-- {name} -->\n(\|.*\n)*", lambda _, text=text: text, page)
+    return page
+
+
+if __name__ == "__main__":
+    for name, tables in PAGES.items():
+        (DOCS / name).write_text(filled((DOCS / name).read_text(), tables))

@@ -1,0 +1,191 @@
+"""Boosted decision trees for two classes, as the FastHash authors grow them; plain arrays, numba kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+LEVELS = 256  # values of a quantised feature
+MASS = 0.99  # share of the weight that a tree is grown on
+SMALLEST = 5  # a node with no more rows of either class than this is a leaf
+EPSILON = 2.0**-52  # weight that counts as none
+PERFECT = np.log(1e8)  # weight of a tree without errors, less the log of the total weight
+
+
+def level_edges(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Thresholds (d, 255) between the levels of each feature that occur in X (n, d), then infinity.
+
+    The 256 levels part the range, and a thousandth more at both ends, in equal steps.
+    """
+    low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+    extra = np.maximum((high - low) / 1000, np.finfo(float).eps)
+    step = (high - low + 2 * extra) / (LEVELS - 1)
+    edges = (low - extra)[:, None] + step[:, None] * (np.arange(LEVELS - 1) + 0.5)
+    kept = np.full(edges.shape, np.inf)
+    for feature, level in enumerate(quantise(X, edges)):
+        found = np.unique(level)[:-1]
+        kept[feature, : len(found)] = edges[feature, found]
+    return kept
+
+
+def quantise(X: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Level of each number, uint8 (d, n): how many of its feature's edges do not exceed it."""
+    return np.array([np.searchsorted(edge, x, side="right") for edge, x in zip(edges, X.T)], np.uint8)
+
+
+def boost(
+    levels: NDArray[np.uint8],
+    edges: NDArray[np.float64],
+    bits: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    n_trees: int,
+    depth: int,
+    n_features: int,
+    rng: np.random.Generator,
+) -> dict[str, NDArray[Any]]:
+    """AdaBoost of trees of answers 1 and -1 that tell the rows' bits.
+
+    Each tree is grown on the heaviest rows that hold 0.99 of the weight, gets the weight
+    w = log(V+ / V-) / 2 for the weight V+ it answers rightly and V- wrongly (0 unless V+ > V-, log(1e8 V+)
+    without errors), and the rows' weights are multiplied by exp(-w) and exp(w).
+
+    Parameters
+    ----------
+    levels : uint8 (d, n)
+        From `quantise`, by the edges (d, 255).
+    bits : bool (n,)
+    weights : float64 (n,)
+        Of the rows, to start with.
+    n_features : int
+        Features tried at a node, drawn anew for each; all where there are no more.
+
+    Returns
+    -------
+    dict
+        ``feature`` int32 and ``threshold`` float64 (n_trees, 2^depth - 1): rows not below that of node k go to
+        node 2k + 2, others to 2k + 1; ``leaf`` float64 (n_trees, 2^depth), the tree's weight with its sign.
+    """
+    d, n_nodes = len(levels), 2**depth - 1
+    tried = np.arange(d)[None, None]
+    if n_features < d:
+        keys = rng.random((n_trees, n_nodes, d), dtype=np.float32)
+        tried = np.argpartition(keys, n_features, axis=2)[..., :n_features]
+    feature, level = np.zeros((n_trees, n_nodes), np.int32), np.zeros((n_trees, n_nodes), np.int64)
+    leaf = np.zeros((n_trees, n_nodes + 1))
+    weights = weights * (len(weights) / weights.sum())
+    n_edges = np.isfinite(edges).sum(axis=1)
+    bits, tried = np.ascontiguousarray(bits), np.ascontiguousarray(tried)
+    boosted(levels, n_edges, bits, weights, tried, feature, level, leaf)
+    bounds = np.hstack([edges, np.full((d, 1), np.inf)])
+    return {"feature": feature, "threshold": bounds[feature, level], "leaf": leaf}
+
+
+@njit(cache=True, nogil=True)
+def boosted(levels, n_edges, bits, weights, tried, feature, level, leaf):
+    """`boost`, written to the last three arrays."""
+    n = levels.shape[1]
+    right = np.zeros(n, np.bool_)
+    signs = np.zeros(leaf.shape[1])
+    for tree in range(len(leaf)):
+        order = np.argsort(-weights, kind="mergesort")
+        total, last, mass = weights.sum(), 0, weights[order[0]]
+        while last < n - 1 and mass <= MASS * total:
+            last += 1
+            mass += weights[order[last]]
+        rows = np.sort(order[: last + 1])
+        some = tried[min(tree, len(tried) - 1)]
+        grow(levels, n_edges, bits, weights, rows, some, feature[tree], level[tree], signs)
+        good, bad = 0.0, 0.0
+        for i in range(n):
+            right[i] = (signs[reach(levels, i, feature[tree], level[tree])] > 0) == bits[i]
+            if right[i]:
+                good += weights[i]
+            else:
+                bad += weights[i]
+        weight = np.log(good) + PERFECT
+        if bad > EPSILON:
+            weight = 0.5 * np.log(good / bad) if good > bad else 0.0
+        leaf[tree] = max(weight, 0.0) * signs
+        if len(tried) == 1 and (bad == 0 or weight == 0):
+            break  # the rows' weights keep their proportions: each further tree is this one, of weight 0
+        for i in range(n):
+            weights[i] *= np.exp(-weight if right[i] else weight)
+
+
+@njit(cache=True, nogil=True)
+def grow(levels, n_edges, bits, weights, rows, tried, feature, level, signs):
+    """One tree of smallest weighted error, node by node, written to the last three arrays."""
+    n_nodes, least = len(feature), min(SMALLEST, levels.shape[1] // 20)
+    node = np.zeros(len(rows), np.int64)
+    sums, counts = np.zeros((2 * n_nodes + 1, 2)), np.zeros((2 * n_nodes + 1, 2), np.int64)
+    histogram = np.zeros((LEVELS, 2))
+    members = np.empty(len(rows), np.int64)
+    answer = np.zeros(2 * n_nodes + 1)
+    for k in range(2 * n_nodes + 1):
+        m = 0
+        for i in range(len(rows)):
+            if node[i] == k:
+                members[m] = i
+                m += 1
+                b = int(bits[rows[i]])
+                sums[k, b] += weights[rows[i]]
+                counts[k, b] += 1
+        answer[k] = 1.0 if sums[k, 1] >= sums[k, 0] else -1.0
+        if m == 0:
+            answer[k] = answer[(k - 1) // 2] if k else 1.0
+        if k >= n_nodes:
+            signs[k - n_nodes] = answer[k]
+            continue
+        best, at, cut = np.inf, 0, LEVELS - 1
+        if counts[k, 0] > least and counts[k, 1] > least:
+            for f in tried[min(k, len(tried) - 1)]:
+                histogram[: n_edges[f] + 1] = 0
+                row = levels[f]
+                for j in range(m):
+                    i = rows[members[j]]
+                    histogram[row[i], int(bits[i])] += weights[i]
+                error = sums[k, 1]
+                for v in range(n_edges[f]):
+                    error += histogram[v, 0] - histogram[v, 1]
+                    less = min(error, sums[k, 0] + sums[k, 1] - error)
+                    if less < best:
+                        best, at, cut = less, f, v
+        feature[k], level[k] = at, cut
+        row = levels[at]
+        for j in range(m):
+            i = members[j]
+            node[i] = 2 * k + 1 + int(row[rows[i]] > cut)
+
+
+@njit(cache=True, nogil=True)
+def reach(levels, i, feature, level):
+    """Leaf number of row i in one tree."""
+    k = 0
+    while k < len(feature):
+        k = 2 * k + 1 + int(levels[feature[k], i] > level[k])
+    return k - len(feature)
+
+
+def join(trees: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """The trees of all bits, for `votes`: each array with a first axis for bits."""
+    return {name: np.array([tree[name] for tree in trees]) for name in trees[0]}
+
+
+@njit(cache=True, nogil=True)
+def votes(X, feature, threshold, leaf):
+    """Sum (n, n_bits) of the leaves that float rows X (n, d) reach in each bit's trees."""
+    n_bits, n_trees, n_nodes = feature.shape
+    out = np.zeros((len(X), n_bits))
+    for bit in range(n_bits):
+        for tree in range(n_trees):
+            if leaf[bit, tree, 0] == 0:
+                continue
+            for i in range(len(X)):
+                k = 0
+                while k < n_nodes:
+                    k = 2 * k + 1 + int(X[i, feature[bit, tree, k]] >= threshold[bit, tree, k])
+                out[i, bit] += leaf[bit, tree, k - n_nodes]
+    return out
