@@ -16,6 +16,8 @@ loses: O(P + N) in all, but for neighbours that have to move far down together.
 import numpy as np
 from numba import njit
 
+OFTEN = 4  # numbers of points in the first k that are tried before all the others are looked at
+
 
 @njit(cache=True, nogil=True)
 def shifted_sums(values, origin, shifted, sums):
@@ -75,7 +77,7 @@ def best_cut(start, k, free, rest, sums, chain, tolerance, top):
     """
     (near_sum, far_sum, discount_sum), (first, place, value) = sums, chain
     n_near, n_far = near_sum.size - 1, far_sum.size - 1
-    best, tail, checked = -1, 0, False
+    best, tail = -1, 0
     for a in range(min(k, n_near), start - 1, -1):
         m = min(n_far, k - a)
         if a < n_near and m < k - a:
@@ -84,10 +86,12 @@ def best_cut(start, k, free, rest, sums, chain, tolerance, top):
             continue
         while tail < n_near and free[tail] < m:
             tail += 1
-        if tail == n_near and a < n_near and not checked:
-            checked = True
-            if none_above(top, start, a, k, value, near_sum, far_sum):
-                break
+        if (
+            tail == n_near
+            and (n_near - a) % OFTEN == 1
+            and none_above(top, start, a, k, value, near_sum, far_sum)
+        ):
+            break
         end = max(a, tail)
         others = m * (near_sum[end] - near_sum[a]) - (end - a) * far_sum[m] + rest[end]
         if value[a] + others <= top:  # the bound m can only lower value[a]
