@@ -16,9 +16,9 @@ from structhash.masters.solvers import PlaneProgram
 from structhash.pairs import PairGraph, repeat
 from structhash.pieces import Ranking, Rankings, Schedule, Solution
 
-GROUPS = 8  # of queries that have slacks, and so parts of each plane, of their own
+GROUPS = 16  # of queries that have slacks, and so parts of each plane, of their own
 STORED = 4  # planes whose counts are held, with at most `FEW` free weights
-PATIENCE = 5  # bits that a plane may stay inactive before it is dropped, with more than `FEW` free weights
+PATIENCE = 2  # bits that a plane may stay inactive before it is dropped, with more than `FEW` free weights
 
 
 class RankingMaster:
