@@ -184,6 +184,19 @@ def test_fit_from_csv_and_without_labels(here, tmp_path):
     assert type(load_model(tmp_path / "m")).__name__ == "LSH"
 
 
+@pytest.mark.parametrize("method", names("baselines"))
+def test_fit_with_every_peer(here, tmp_path, method):
+    facts = machine("fit", "train.csv", "-o", tmp_path / "m", "--bits", 4, "--method", method)
+    assert facts["bits"] == load_model(tmp_path / "m").n_bits_ == 4
+
+
+def test_fit_with_two_lengths(here, tmp_path):
+    options = ("-o", tmp_path / "m", "--bits", 12, "--method", "binary_quantization:n_bits=4")
+    result = run("fit", "x.npy", *options)
+    assert (result.exit_code, (tmp_path / "m").exists()) == (2, False)
+    assert "give the length of the code once" in result.stderr
+
+
 @pytest.mark.parametrize("method", ["structhash", "cghash"])
 def test_fit_from_judgements(here, tmp_path, method):
     cls = {"structhash": StructHash, "cghash": CGHash}[method]

@@ -18,6 +18,7 @@ from structhash.pieces import build, classes
 from structhash.supervision.shared import check_partners
 
 HELD_OUT = 0.25  # share of the training rows on which alternatives are judged
+LONGEST = 2**20  # bits, more than any code has: settings are checked before its length is known
 
 
 class Method(NamedTuple):
@@ -152,7 +153,7 @@ def check_settings(encoder: Any) -> None:
         check_partners(encoder.n_near, encoder.n_far)
     data = Untouchable()
     with contextlib.suppress(TouchedError):
-        clone(encoder).fit(data, data)
+        prepare(encoder, 0 if encoder.n_bits is None else LONGEST, 0).fit(data, data)  # fit knows the length
 
 
 class TouchedError(BaseException):

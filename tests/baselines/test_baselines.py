@@ -15,12 +15,15 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
+import structhash.baselines
 from structhash.baselines import ITQ, LSH, OneHot
+from structhash.baselines._shared import Supervised
 from structhash.baselines.one_hot import _codebook
 from structhash.codes import hamming
 from structhash.encoder import load_model
 from structhash.metrics import average_precision, tie_blocks
 from structhash.pieces import classes, load, names
+from structhash.supervision import Labels
 
 BASELINES = classes("baselines")
 DATA = Path(os.environ.get("STRUCTHASH_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -327,3 +330,29 @@ def test_one_hot_settings(digits, settings, message):
 def test_one_hot_labels(digits, y, message):
     with pytest.raises(ValueError, match=message):
         OneHot().fit(digits[0], y)
+
+
+@pytest.mark.parametrize("name", [name for name, each in BASELINES.items() if issubclass(each, Supervised)])
+def test_other_supervision_is_refused(name, digits):
+    X, y = digits
+    message = "learns from one label a row; Labels is for StructHash and CGHash"
+    with pytest.raises(TypeError, match=message):
+        BASELINES[name]().fit(X, Labels(y))
+
+
+@pytest.mark.parametrize("spec", ["ksh:max_rows=1", "bre:max_rows=1"])
+def test_least_number_of_rows(spec, digits):
+    with pytest.raises(ValueError, match="max_rows=1: give an integer of at least 2"):
+        load("baselines", spec).fit(*digits)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_diverged_is_no_model(digits):
+    encoder = load("baselines", "rph:n_bits=8,learning_rate=1e200,random_state=0")
+    with pytest.raises(ValueError, match="learning diverged: give a smaller learning rate"):
+        encoder.fit(*digits)
+    assert not hasattr(encoder, "planes_")
+
+
+def test_all_are_listed():
+    assert {"ITQ", "KSH", "SDH", "OneHot"} <= set(dir(structhash.baselines))

@@ -12,3 +12,9 @@ def __getattr__(name: str) -> Any:
     if name.startswith("_") or (found := classes("baselines").get(snake(name))) is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return found
+
+
+def __dir__() -> list[str]:
+    from structhash.pieces import classes
+
+    return sorted(found.__name__ for found in classes("baselines").values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,8 @@ def fit_classifier(
     kept: Any = encoder
     kept.family_, kept.state_ = family, family.prepare(X, rng)
     Z = family.features(X, kept.state_).astype(np.float64)
-    with threadpool_limits(1, user_api="blas"):
+    with threadpool_limits(1, user_api="blas"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes")  # a few rows a class are enough
         model = LogisticRegression(C=kept.C, max_iter=kept.max_iter).fit(Z, index)
     coef, intercept = model.coef_, model.intercept_
     if len(classes) == 2:  # scikit-learn keeps the difference of the two

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from structhash._sides import Planes, make_planes
 from structhash.encoder import HashEncoder
+from structhash.supervision import Supervision
 
 
 class Supervised(HashEncoder):
@@ -20,8 +22,13 @@ class Supervised(HashEncoder):
 
         ValueError unless y holds labels of at least two classes, and rows differ.
         """
-        X, y = self._check(X, y)
-        check_classification_targets(y)
+        if isinstance(y, Supervision):
+            us, them = type(self).__name__, type(y).__name__
+            raise TypeError(f"{us} learns from one label a row; {them} is for StructHash and CGHash")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The number of unique classes")  # a few rows a class are enough
+            X, y = self._check(X, y)
+            check_classification_targets(y)
         classes, index = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(f"y has one class only, {classes.tolist()[0]!r}; give labels of at least two")
@@ -57,6 +64,14 @@ def scaled_rows(X: NDArray[Any], mean: NDArray[np.float64]) -> NDArray[np.float6
     return Z * (np.sqrt(len(Z)) / np.linalg.norm(Z))
 
 
+def check_finite(learned: NDArray[Any]) -> None:
+    """ValueError where what was learned holds NaN or infinity."""
+    if not np.isfinite(learned).all():
+        raise ValueError(
+            "learning diverged: give a smaller learning rate, or rows divided by their largest number"
+        )
+
+
 def keep_bits(encoder: Any) -> None:
     """Fitted state of a method whose bits count alike and are not learned one by one."""
     encoder.n_bits_ = int(encoder.n_bits)
@@ -66,6 +81,7 @@ def keep_bits(encoder: Any) -> None:
 
 def keep_planes(encoder: Any, X: NDArray[Any], mean: NDArray[Any], planes: NDArray[Any]) -> None:
     """Fitted state of a method whose bits are planes (n_bits, d) through the mean, in the dtype of X."""
+    check_finite(planes)
     encoder.mean_, encoder.planes_ = mean.astype(X.dtype), planes.astype(X.dtype)
     keep_bits(encoder)
 

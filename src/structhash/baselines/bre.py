@@ -114,6 +114,8 @@ class BRE(Supervised):
         """
         for name in ("n_bits", "anchors", "max_iter", "max_rows"):
             check_count(name, getattr(self, name))
+        if self.max_rows < 2:
+            raise ValueError(f"max_rows={self.max_rows!r}: give an integer of at least 2")
         X, _, index = self._check_labels(X, y)
         rng = generator(self.random_state)
         if len(X) > self.max_rows:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from structhash._sides import Planes, make_planes
-from structhash.baselines._shared import Supervised, keep_bits
+from structhash.baselines._shared import Supervised, check_finite, keep_bits
 from structhash.codes import hamming, pack
 from structhash.encoder import check_count, check_positive, generator, whole
 
@@ -153,6 +153,7 @@ class HDML(Supervised):
             decay = self.weight_decay or self._chosen_decay(Z, index, rng)
             W, losses = self._train(Z, index, decay, self.n_epochs, rng)
             self.slopes_ = SLOPE / np.maximum(np.abs(Z @ W.T).mean(axis=0), np.finfo(float).tiny)
+        check_finite(W)
         self.weight_decay_, self.losses_ = float(decay), losses
         self.mean_ = mean.astype(X.dtype)
         self.planes_ = (W[:, :-1] / deviation / scale).astype(X.dtype)
@@ -171,7 +172,7 @@ class HDML(Supervised):
         signs = 2.0 * self.transform(rows) - 1.0
 
         def distances(queries: Any) -> NDArray[np.float64]:
-            scores = (np.asarray(queries, np.float64) - self.mean_) @ self.planes_.T.astype(np.float64)
+            scores = (self._open(queries).astype(np.float64) - self.mean_) @ self.planes_.T.astype(np.float64)
             soft = np.tanh(self.slopes_ * (scores + self.intercept_))
             return ((soft**2).sum(axis=1, keepdims=True) + self.n_bits_) / 4 - soft @ signs.T / 2
 

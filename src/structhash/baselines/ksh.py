@@ -106,6 +106,8 @@ class KSH(Supervised):
         """
         for name in ("n_bits", "anchors", "steps", "max_rows"):
             check_count(name, getattr(self, name))
+        if self.max_rows < 2:
+            raise ValueError(f"max_rows={self.max_rows!r}: give an integer of at least 2")
         X, classes, index = self._check_labels(X, y)
         rng = generator(self.random_state)
         if len(X) > self.max_rows:

@@ -29,6 +29,8 @@ def fit(data: Path, out: Path, spec: str, bits: int | None, neighbours: bool, se
     """Learn a model from a data file and save it."""
     check_output(out, data, refused=DATA_NAMES)
     method = trainable(spec)
+    if bits and "n_bits=" in spec:
+        raise ValueError(f"{spec!r} and --bits {bits}: give the length of the code once")
     n_bits = bits or (0 if method.own_length else BITS)
     dataset = read(data)
     y = supervision(method, dataset, data, neighbours)
@@ -47,7 +49,7 @@ def fit(data: Path, out: Path, spec: str, bits: int | None, neighbours: bool, se
         "features": dataset.X.shape[1],
         "bits": encoder.n_bits_,
         "seconds": seconds,
-        "objective": encoder.history_[-1]["objective"] if encoder.history_ else None,
+        "objective": encoder.history_[-1].get("objective") if encoder.history_ else None,
         "file": str(out),
     }
     show({name: value for name, value in facts.items() if as_json or value is not None}, as_json)
