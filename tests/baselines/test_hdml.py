@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash.baselines import HDML, ITQ
+from structhash.baselines import HDML, ITQ, hdml
 from structhash.baselines.hdml import DECAYS, _Draw, accuracy, augment, step
 from structhash.codes import hamming
 from structhash.encoder import load_model
@@ -160,11 +160,21 @@ def test_retrieval(fitted, digits):
     assert (fitted.losses_[:, 0] >= fitted.losses_[:, 1]).all()
 
 
-def test_weight_decay_is_chosen(digits):
-    X, y = digits[:2]
-    encoder = HDML(n_bits=4, n_epochs=25, validation_epochs=25, random_state=1).fit(X, y)
-    assert encoder.weight_decay_ in DECAYS
-    assert HDML(n_bits=4, n_epochs=1, random_state=1).fit(X[:3], [0, 1, 0]).weight_decay_ == DECAYS[1]
+def test_weight_decay_is_chosen(digits, monkeypatch):
+    """The candidate whose codes classify best; told by a stand-in for the classifier."""
+    X, y = np.concatenate([digits[0], digits[2]]), np.concatenate([digits[1], digits[3]])
+    for best in range(3):
+        scores, sizes = iter(np.eye(3)[best]), []
+
+        def stand_in(apart, given, index, n_bits, scores=scores, sizes=sizes):
+            sizes.append((len(given), len(index), apart.shape))
+            return next(scores)
+
+        monkeypatch.setattr(hdml, "accuracy", stand_in)
+        encoder = HDML(n_bits=4, n_epochs=1, validation_epochs=1, random_state=1).fit(X, y)
+        assert encoder.weight_decay_ == DECAYS[best]
+        assert sizes == [(160, 640, (160, 640))] * 3
+    assert HDML(n_bits=4, n_epochs=1, random_state=1).fit(X[:400], y[:400]).weight_decay_ == DECAYS[0]
 
 
 @pytest.mark.parametrize(
