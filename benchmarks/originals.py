@@ -1,6 +1,6 @@
 """Authors' own code beside ours: the same split, features and evaluator.
 
-    python benchmarks/originals.py export ../shared/data usps /tmp/usps.mat
+    python benchmarks/originals.py export ../shared/data usps usps.mat
     (run the original on that file; it writes 0/1 arrays `query` and `database`, a row a point)
     python benchmarks/originals.py score ../shared/data usps sdh --bits 32 --codes seed0.mat seed1.mat \\
         --repository owner/name --commit abc1234 --settings "anchors 1000, ..."

@@ -74,7 +74,7 @@ def fit(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Learn a model from the rows of DATA, which need labels unless the method learns without (itq, lsh).
+    """Learn a model from the rows of DATA, which need labels unless the method learns without, as itq does.
 
     structhash and cghash also learn from judgements, Q and qrels, where DATA has no labels.
     All rows are used. A few thousand are enough as a rule; time grows with them.

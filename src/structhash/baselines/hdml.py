@@ -87,6 +87,7 @@ class HDML(Supervised):
     -----
     Only the linear form is here, not the networks, and all rows of a class count as near (the authors take the
     1,000 nearest of them on mnist). The authors divide mnist by 255; centring and scaling is their other way.
+    Their code has no asymmetric distance: its form, and the scale of the scores within, are ours to answer for.
 
     References
     ----------
