@@ -1,4 +1,4 @@
-"""Which training rows serve as anchors of a kernel method."""
+"""Which training rows a method learns from, and which serve as anchors of a kernel method."""
 
 from __future__ import annotations
 
@@ -6,6 +6,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from structhash.baselines._shared import mean_of
+
+
+def check_rows(most: int) -> None:
+    """ValueError where `max_rows` is too small to learn from."""
+    if most < 2:
+        raise ValueError(f"max_rows={most!r}: give an integer of at least 2")
+
+
+def some_rows(
+    X: NDArray[Any], index: NDArray[np.int64], most: int, rng: np.random.Generator
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """At most so many rows of X (n, d) at random, with their classes; ValueError if all are the same."""
+    if len(X) > most:
+        rows = rng.permutation(len(X))[:most]
+        X, index = X[rows], index[rows]
+        mean_of(X)
+    return X, index
 
 
 def draw_anchors(X: NDArray[Any], count: int, rng: np.random.Generator) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from structhash._sides import Planes
+from structhash.baselines._anchors import check_rows, some_rows
 from structhash.baselines._shared import Supervised, keep_planes, mean_of, planes_of, unit_rows
 from structhash.encoder import check_count, generator, whole
 
@@ -114,13 +115,10 @@ class BRE(Supervised):
         """
         for name in ("n_bits", "anchors", "max_iter", "max_rows"):
             check_count(name, getattr(self, name))
-        if self.max_rows < 2:
-            raise ValueError(f"max_rows={self.max_rows!r}: give an integer of at least 2")
+        check_rows(self.max_rows)
         X, _, index = self._check_labels(X, y)
         rng = generator(self.random_state)
-        if len(X) > self.max_rows:
-            rows = rng.permutation(len(X))[: self.max_rows]
-            X, index = X[rows], index[rows]
+        X, index = some_rows(X, index, self.max_rows, rng)
         mean = mean_of(X)
         Z = unit_rows(X - mean)
         n, m = len(Z), self.n_bits

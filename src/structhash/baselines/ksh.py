@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from threadpoolctl import threadpool_limits
 
-from structhash.baselines._anchors import draw_anchors
+from structhash.baselines._anchors import check_rows, draw_anchors, some_rows
 from structhash.baselines._gauss import gauss_features, gauss_kernel
-from structhash.baselines._shared import Supervised, keep_bits, mean_of
+from structhash.baselines._shared import Supervised, keep_bits
 from structhash.encoder import check_count, generator, whole
 
 NOISE = 1e-10  # singular values of the features, as a share of the largest, that are rounding error
@@ -106,14 +106,10 @@ class KSH(Supervised):
         """
         for name in ("n_bits", "anchors", "steps", "max_rows"):
             check_count(name, getattr(self, name))
-        if self.max_rows < 2:
-            raise ValueError(f"max_rows={self.max_rows!r}: give an integer of at least 2")
+        check_rows(self.max_rows)
         X, classes, index = self._check_labels(X, y)
         rng = generator(self.random_state)
-        if len(X) > self.max_rows:
-            rows = rng.permutation(len(X))[: self.max_rows]
-            X, index = X[rows], index[rows]
-            mean_of(X)
+        X, index = some_rows(X, index, self.max_rows, rng)
         anchors = draw_anchors(X, self.anchors, rng)
         with threadpool_limits(1, user_api="blas"):
             kernel, K = gauss_kernel(X, anchors)
