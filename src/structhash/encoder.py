@@ -343,10 +343,10 @@ def whole(fit: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def check_count(name: str, value: Any) -> None:
-    """ValueError unless `value` is an integer >= 1."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name}={value!r}: give an integer of at least 1")
+def check_count(name: str, value: Any, least: int = 1) -> None:
+    """ValueError unless `value` is an integer >= `least`."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name}={value!r}: give an integer of at least {least}")
 
 
 def check_positive(name: str, value: Any, most: float = np.finfo(float).max) -> None:

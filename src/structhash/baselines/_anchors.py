@@ -10,12 +10,6 @@ from numpy.typing import NDArray
 from structhash.baselines._shared import mean_of
 
 
-def check_rows(most: int) -> None:
-    """ValueError where `max_rows` is too small to learn from."""
-    if most < 2:
-        raise ValueError(f"max_rows={most!r}: give an integer of at least 2")
-
-
 def some_rows(
     X: NDArray[Any], index: NDArray[np.int64], most: int, rng: np.random.Generator
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:

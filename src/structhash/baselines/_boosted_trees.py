@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from structhash.families.tree import DEEPEST
+
 LEVELS = 256  # values of a quantised feature
 MASS = 0.99  # share of the weight that a tree is grown on
 SMALLEST = 5  # a node with no more rows of either class than this is a leaf
@@ -167,6 +169,32 @@ def reach(levels, i, feature, level):
     while k < len(feature):
         k = 2 * k + 1 + int(levels[feature[k], i] > level[k])
     return k - len(feature)
+
+
+def check_depth(depth: int) -> None:
+    """ValueError where trees would be too large."""
+    if depth > DEEPEST:
+        raise ValueError(f"depth={depth!r}: give an integer from 1 to {DEEPEST}")
+
+
+def forest(
+    X: NDArray[Any],
+    bits: NDArray[np.bool_],
+    n_trees: int,
+    depth: int,
+    n_features: int,
+    rng: np.random.Generator,
+) -> dict[str, NDArray[Any]]:
+    """Boosted trees that tell each of the bits (n, n_bits) of rows X (n, d), all rows weighing the same."""
+    edges = level_edges(X)
+    levels, even = quantise(X, edges), np.ones(len(X))
+    return join([boost(levels, edges, bit, even, n_trees, depth, n_features, rng) for bit in bits.T])
+
+
+def tree_bits(X: NDArray[Any], trees: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
+    """Bits (n, n_bits) of rows X by their trees, as `forest` and `join` give them."""
+    found: NDArray[np.bool_] = votes(X, trees["feature"], trees["threshold"], trees["leaf"]) >= 0
+    return found
 
 
 def join(trees: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:

@@ -104,8 +104,7 @@ class AGH(HashEncoder):
             check_count(name, getattr(self, name))
         if self.layers > 2:
             raise ValueError(f"layers={self.layers!r}: give 1 or 2")
-        if self.n_anchors < 2:
-            raise ValueError(f"n_anchors={self.n_anchors!r}: give an integer of at least 2")
+        check_count("n_anchors", self.n_anchors, 2)
         X = self._check(X)
         self.center_ = mean_of(X)
         rng = generator(self.random_state)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from structhash._sides import Planes
-from structhash.baselines._anchors import check_rows, some_rows
+from structhash.baselines._anchors import some_rows
 from structhash.baselines._shared import Supervised, keep_planes, mean_of, planes_of, unit_rows
 from structhash.encoder import check_count, generator, whole
 
@@ -115,7 +115,7 @@ class BRE(Supervised):
         """
         for name in ("n_bits", "anchors", "max_iter", "max_rows"):
             check_count(name, getattr(self, name))
-        check_rows(self.max_rows)
+        check_count("max_rows", self.max_rows, 2)
         X, _, index = self._check_labels(X, y)
         rng = generator(self.random_state)
         X, index = some_rows(X, index, self.max_rows, rng)

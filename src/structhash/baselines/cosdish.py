@@ -11,12 +11,11 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from structhash._sides import Planes
-from structhash.baselines._boosted_trees import boost, join, level_edges, quantise, votes
+from structhash.baselines._boosted_trees import check_depth, forest, tree_bits
 from structhash.baselines._shared import Supervised, keep_bits, keep_planes, mean_of, planes_of
 from structhash.encoder import check_count, check_positive, generator, whole
 
 FUNCTIONS = ("linear", "trees")
-DEEPEST = 10  # cuts between root and leaf
 
 
 class COSDISH(Supervised):
@@ -120,8 +119,7 @@ class COSDISH(Supervised):
         """
         for name in ("n_bits", "n_iter", "n_alternations", "n_trees", "depth", "n_features"):
             check_count(name, getattr(self, name))
-        if self.depth > DEEPEST:
-            raise ValueError(f"depth={self.depth!r}: give an integer from 1 to {DEEPEST}")
+        check_depth(self.depth)
         if self.function not in FUNCTIONS:
             raise ValueError(f"function={self.function!r}: give {' or '.join(map(repr, FUNCTIONS))}")
         check_positive("ridge", self.ridge)
@@ -133,26 +131,19 @@ class COSDISH(Supervised):
         with threadpool_limits(1, user_api="blas"):
             B = learn_codes(index, self.n_bits, self.n_iter, self.n_alternations, rng)
             if self.function == "trees":
-                self._grow(X, B, rng)
+                self.trees_ = forest(X, B > 0, self.n_trees, self.depth, self.n_features, rng)
+                keep_bits(self)
                 return self
             scale = deviations(X, mean)
             planes = (ridge_weights((X - mean) / scale, B, self.ridge) / scale[:, None]).T
         keep_planes(self, X, mean, planes)
         return self
 
-    def _grow(self, X: NDArray[Any], B: NDArray[np.float64], rng: np.random.Generator) -> None:
-        """Keep trees that tell the codes B of the rows X."""
-        edges = level_edges(X)
-        levels, even = quantise(X, edges), np.ones(len(X))
-        sizes = self.n_trees, self.depth, self.n_features
-        self.trees_ = join([boost(levels, edges, bit > 0, even, *sizes, rng) for bit in B.T])
-        keep_bits(self)
-
     def _planes(self) -> Planes | None:
         return planes_of(self) if hasattr(self, "planes_") else None
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        return votes(X, self.trees_["feature"], self.trees_["threshold"], self.trees_["leaf"]) >= 0
+        return tree_bits(X, self.trees_)
 
 
 def learn_codes(

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash.baselines._boosted_trees import boost, join, level_edges, quantise, votes
+from structhash.baselines._boosted_trees import boost, check_depth, join, level_edges, quantise, tree_bits
 from structhash.baselines._label_pairs import LabelPairs, draw_pairs
 from structhash.baselines._shared import Supervised, keep_bits
 from structhash.baselines._two_step import LOSSES, check_word, class_blocks, graph_cut, pair_weights
 from structhash.encoder import check_count, generator, whole
-
-DEEPEST = 10
 
 
 class FastHash(Supervised):
@@ -112,8 +110,7 @@ class FastHash(Supervised):
         """
         for name in ("n_bits", "n_trees", "depth", "n_features", "n_similar", "n_dissimilar", "n_sweeps"):
             check_count(name, getattr(self, name))
-        if self.depth > DEEPEST:
-            raise ValueError(f"depth={self.depth!r}: give an integer from 1 to {DEEPEST}")
+        check_depth(self.depth)
         check_word("loss", self.loss, LOSSES)
         X, _, index = self._check_labels(X, y)
         rng = generator(self.random_state)
@@ -131,14 +128,14 @@ class FastHash(Supervised):
                 trees.append(
                     boost(levels, edges, z > 0, weights, self.n_trees, self.depth, self.n_features, rng)
                 )
-                h = votes(X, **join(trees[-1:]))[:, 0] >= 0
+                h = tree_bits(X, join(trees[-1:]))[:, 0]
                 distance += h[pairs.first] != h[pairs.second]
         self.trees_ = join(trees)
         keep_bits(self)
         return self
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        return votes(X, self.trees_["feature"], self.trees_["threshold"], self.trees_["leaf"]) >= 0
+        return tree_bits(X, self.trees_)
 
 
 def row_weights(pairs: LabelPairs, a: NDArray[np.int64], n: int) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from threadpoolctl import threadpool_limits
 
-from structhash.baselines._anchors import check_rows, draw_anchors, some_rows
+from structhash.baselines._anchors import draw_anchors, some_rows
 from structhash.baselines._gauss import gauss_features, gauss_kernel
 from structhash.baselines._shared import Supervised, keep_bits
 from structhash.encoder import check_count, generator, whole
@@ -106,7 +106,7 @@ class KSH(Supervised):
         """
         for name in ("n_bits", "anchors", "steps", "max_rows"):
             check_count(name, getattr(self, name))
-        check_rows(self.max_rows)
+        check_count("max_rows", self.max_rows, 2)
         X, classes, index = self._check_labels(X, y)
         rng = generator(self.random_state)
         X, index = some_rows(X, index, self.max_rows, rng)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
-from structhash.baselines._boosted_trees import boost, join, level_edges, quantise, votes
+from structhash.baselines._boosted_trees import forest, tree_bits
 from structhash.baselines._label_pairs import draw_pairs
 from structhash.baselines._shared import Supervised, keep_bits
 from structhash.baselines._two_step import (
@@ -134,7 +134,7 @@ class TSH(Supervised):
         with threadpool_limits(1, user_api="blas"):
             bits, self.losses_ = self._infer(index, rng)
             if self.functions == "trees":
-                self.model_ = _trees(X, bits, rng)
+                self.model_ = forest(X, bits, N_TREES, DEPTH, N_FEATURES, rng)
             else:
                 C = (TOTAL[self.functions] if self.C is None else self.C) / len(X)
                 self.model_ = _svms(X, bits, self.functions, C)
@@ -164,18 +164,11 @@ class TSH(Supervised):
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         model = self.model_
         if "leaf" in model:
-            return votes(X, model["feature"], model["threshold"], model["leaf"]) >= 0
+            return tree_bits(X, model)
         Z = (X - model["low"]) * model["scale"]
         if "normals" in model:
             return Z @ model["normals"].T + model["intercept"] > 0
         return _kernel(Z, model["support"], model["bandwidth"]) @ model["dual"] + model["intercept"] > 0
-
-
-def _trees(X: NDArray[Any], bits: NDArray[np.bool_], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-    """Boosted trees for each bit."""
-    edges = level_edges(X)
-    levels, ones = quantise(X, edges), np.ones(len(X))
-    return join([boost(levels, edges, column, ones, N_TREES, DEPTH, N_FEATURES, rng) for column in bits.T])
 
 
 def _svms(X: NDArray[Any], bits: NDArray[np.bool_], functions: str, C: float) -> dict[str, NDArray[Any]]:
