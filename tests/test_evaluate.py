@@ -339,7 +339,8 @@ class Spy(HashEncoder):
 
     def fit(self, X, y=None):
         assert not hasattr(self, "n_bits_")  # anew each time
-        self.log.append(("fit", X[:, 0].astype(int).tolist(), y.tolist(), self.n_bits, self.random_state))
+        labels = None if y is None else y.tolist()
+        self.log.append(("fit", X[:, 0].astype(int).tolist(), labels, self.n_bits, self.random_state))
         self.n_bits_, self.weights_, self.history_ = self.n_bits, np.ones(self.n_bits), []
         self.n_features_in_ = X.shape[1]
         return self
@@ -402,7 +403,8 @@ def test_a_method_sees_its_rows_only_and_is_fitted_anew_for_each_seed(
         split = splits(y, seed, n_queries=20, n_train=30)
         rows = split.database if on_database else split.train
         for n_bits in (4, 5):
-            assert next(log) == ("fit", rows.tolist(), y[rows].tolist(), n_bits, seed)
+            labels = None if on_database else y[rows].tolist()
+            assert next(log) == ("fit", rows.tolist(), labels, n_bits, seed)
             assert next(log) == ("encode", split.database.tolist())
             assert next(log) == ("encode", split.queries.tolist())
             assert not set(rows) & set(split.queries)
@@ -423,9 +425,9 @@ def test_alternatives_are_chosen_within_the_training_rows(monkeypatch):
 
 
 def test_the_chosen_setting_is_named():
-    spec = f"structhash:C=1e-6|30,{FEW}"
+    spec = f"structhash:ranking=sndcg,C=1e-6|30,{FEW}"
     (result,) = compare([spec], X, Y, bits=[4], seeds=[0], measures=["map"])
-    assert result.chosen == repr(StructHash(n_bits=4, C=30, n_near=5, n_far=5, random_state=0))
+    assert result.chosen == repr(StructHash(n_bits=4, ranking="sndcg", C=30, n_near=5, n_far=5, random_state=0))
 
 
 def test_the_same_seeds_give_the_same_numbers():

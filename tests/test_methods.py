@@ -7,7 +7,7 @@ from sklearn.utils import get_tags
 
 from structhash import CGHash, HashEncoder, StructHash
 from structhash.baselines import ITQ, LSH
-from structhash.methods import Method, every_method, parse_method, prepare, split_specs, table
+from structhash.methods import VARIANTS, Method, every_method, parse_method, prepare, split_specs, table
 from structhash.pieces import names
 
 X, Y = (array[:160] for array in load_digits(return_X_y=True))
@@ -74,7 +74,7 @@ def test_settings_go_to_the_encoder():
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        ("structhash:C=1|3|10", [(1, "sndcg"), (3, "sndcg"), (10, "sndcg")]),
+        ("structhash:C=1|3|10", [(1, "auto"), (3, "auto"), (10, "auto")]),
         ("structhash:ranking=auc|ndcg:k=10|sndcg,C=30", [(30, "auc"), (30, "ndcg:k=10"), (30, "sndcg")]),
         ("structhash:C=1|3,ranking=auc|sndcg", [(1, "auc"), (1, "sndcg"), (3, "auc"), (3, "sndcg")]),
         (
@@ -98,11 +98,8 @@ def test_methods_without_labels_may_be_fitted_on_the_database(spec):
     [
         ("nosuch", "no method is called 'nosuch'; there are structhash, cghash, .*itq.*lsh.*float"),
         ("", "no method is called ''"),
-        (
-            "structhash@database",
-            "structhash learns from labels, which database rows do not have; drop @database",
-        ),
-        ("cghash@database", "cghash learns from labels"),
+        ("structhash@database:ranking=auc", "unlabeled rows serve where something is distilled"),
+        ("cghash@database", "cghash learns from labels, which database rows do not have; drop @database"),
         ("itq@queries", "fit on @train or @database rows, not @queries"),
         ("structhash:depth=3", "'depth=3' is not one of its settings as key=value; it has n_bits, ranking"),
         ("structhash:C", "'C' is not one of its settings"),
@@ -163,8 +160,11 @@ def test_every_method_is_there_once_or_where_it_needs_no_labels_twice():
     specs = every_method()
     assert len(set(specs)) == len(specs)
     methods = [parse_method(spec) for spec in specs]
-    assert {spec.partition("@")[0] for spec in specs} == {*table(), "float"}
+    assert {spec.partition(":")[0].partition("@")[0] for spec in specs} == {*table(), "float"}
+    assert set(VARIANTS) <= set(specs)
     for method in methods:
+        if method.name in VARIANTS:
+            continue
         if method.is_float or get_tags(method.encoders[0]).target_tags.required:
             assert specs.count(method.name) == 1
             assert f"{method.name}@database" not in specs
@@ -261,10 +261,10 @@ def test_a_real_choice_is_the_one_with_the_best_held_out_score(monkeypatch):
         return scores[repr(self)]
 
     monkeypatch.setattr(StructHash, "score", record)
-    method = parse_method("structhash:C=1e-6|30,n_near=5,n_far=5")
+    method = parse_method("structhash:ranking=sndcg,C=1e-6|30,n_near=5,n_far=5")
     encoder, chosen = method.fit(X, Y, 4, 0)
     assert len(scores) == 2
     assert chosen == max(scores, key=scores.get) == repr(encoder)
     assert encoder.C == 30
-    again = StructHash(n_bits=4, C=30, n_near=5, n_far=5, random_state=0).fit(X, Y)
+    again = StructHash(4, ranking="sndcg", C=30, n_near=5, n_far=5, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(encoder.transform(X), again.transform(X))

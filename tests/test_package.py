@@ -17,9 +17,9 @@ TERMINAL = ("cli", "commands", "__main__")  # these may print
 LAYERS = [  # a module imports from its own layer and those above it in this list
     {"pieces"},  # and modules of one's own, whose names begin with an underscore
     {"files", "codes", "pairs", "stumps", "objectives", "rankings", "metrics"},
-    {"masters", "families", "starts", "supervision", "search"},
-    {"colgen"},
-    {"encoder", "estimators", "baselines"},
+    {"masters", "families", "embeddings", "starts", "supervision", "search"},
+    {"colgen", "distil"},
+    {"encoder", "fitting", "estimators", "baselines"},
     {"methods", "evaluate", "crossvalidate", "report", "io"},
     set(TERMINAL),
 ]

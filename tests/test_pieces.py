@@ -169,7 +169,7 @@ def test_values_are_python_literals_or_text(text, value):
 
 def test_an_unknown_kind_lists_the_kinds():
     with pytest.raises(
-        ValueError, match=r"no kind of piece is called 'toys'; there are baselines, families, losses"
+        ValueError, match=r"no kind of piece is called 'toys'; there are baselines, embeddings, families"
     ):
         names("toys")
 

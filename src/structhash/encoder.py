@@ -306,8 +306,9 @@ def load_model(path: str | PathLike[str]) -> Any:
                 fitted.setdefault(name, {})[key] = array
             else:
                 fitted[name] = array
-        if "family_" in fitted:
-            fitted["family_"] = load("families", fitted["family_"])
+        for kind, name in (("families", "family_"), ("embeddings", "embedding_")):
+            if fitted.get(name) is not None:
+                fitted[name] = load(kind, fitted[name])
         if "feature_names_in_" in fitted:
             fitted["feature_names_in_"] = np.array(fitted["feature_names_in_"], dtype=object)
         vars(model).update(fitted)

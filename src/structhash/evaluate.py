@@ -351,9 +351,8 @@ def _measure(
         scores = retrieval(float_blocks(queries, database, relevance), measures, ties)
         yield Result(method.name, "L2", 0, seed, "", scores, 0.0, 0.0)
         return
-    rows = split.database if method.on_database else split.train
     began = time.perf_counter()
-    encoder, chosen = method.fit(X[rows], y[rows], n_bits, seed)
+    encoder, chosen = method.fit(X[split.train], y[split.train], n_bits, seed, database)
     fitted = time.perf_counter()
     codes = encoder.encode(database)
     seconds = fitted - began, time.perf_counter() - fitted

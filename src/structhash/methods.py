@@ -18,6 +18,12 @@ from structhash.pieces import build, classes
 from structhash.supervision.shared import check_partners
 
 HELD_OUT = 0.25  # share of the training rows on which alternatives are judged
+VARIANTS = [  # of StructHash, beside its default: for new classes, without labels, and the paper's
+    "structhash:embedding=metric",
+    "structhash@database:embedding=metric",
+    "structhash@database:embedding=cosine",
+    "structhash:ranking=sndcg",
+]
 LONGEST = 2**20  # bits, more than any code has: settings are checked before its length is known
 
 
@@ -41,21 +47,29 @@ class Method(NamedTuple):
         """Lengths to fit where those are asked for; 0 alone where they do not matter."""
         return [0] if self.is_float or self.own_length else asked
 
-    def fit(self, X: NDArray[Any], y: NDArray[Any], n_bits: int, seed: int) -> tuple[Any, str]:
+    def fit(
+        self, X: NDArray[Any], y: NDArray[Any], n_bits: int, seed: int, database: NDArray[Any] | None = None
+    ) -> tuple[Any, str]:
         """A fitted encoder, and which alternative it is ("" where there is one only). See `prepare` for n_bits.
 
         Alternatives are fitted on three quarters of the rows and judged by their `score` (mAP) on the others;
-        the best is fitted anew on all rows.
+        the best is fitted anew on all rows. With `on_database` the rows of the database are what is fitted, or,
+        by a method that takes unlabeled rows beside those of X, such rows.
         """
         encoders = [prepare(encoder, n_bits, seed) for encoder in self.encoders]
+        more: dict[str, Any] = {}
+        if self.on_database and takes_unlabeled(encoders[0]):
+            more = {"unlabeled": database}
+        elif self.on_database:
+            return encoders[0].fit(database), ""
         if len(encoders) == 1:
-            return encoders[0].fit(X, y), ""
+            return encoders[0].fit(X, y, **more), ""
         order = np.random.default_rng(seed).permutation(len(X))
         held = int(HELD_OUT * len(X))
         judge, learn = order[:held], order[held:]
-        scores = [clone(encoder).fit(X[learn], y[learn]).score(X[judge], y[judge]) for encoder in encoders]
-        best = encoders[int(np.argmax(scores))]
-        return best.fit(X, y), repr(best)
+        tried = (clone(encoder).fit(X[learn], y[learn], **more) for encoder in encoders)
+        best = encoders[int(np.argmax([encoder.score(X[judge], y[judge]) for encoder in tried]))]
+        return best.fit(X, y, **more), repr(best)
 
 
 def table() -> dict[str, type]:
@@ -71,7 +85,8 @@ def parse_method(spec: str) -> Method:
     spec : str
         A name of `table`, then settings as `pieces.load` reads them. ``a|b`` in a setting gives alternatives,
         one of which is chosen on a split of the training rows. ``@database`` behind the name of a method that
-        needs no labels fits it on the database rows. ``float`` ranks the float vectors by L2.
+        needs no labels fits it on the database rows; StructHash has these beside its labelled training rows.
+        ``float`` ranks the float vectors by L2.
 
     Raises
     ------
@@ -103,9 +118,9 @@ def parse_method(spec: str) -> Method:
     encoders = tuple(
         build(known, "methods", name + colon + ",".join(words)) for words in itertools.product(*choices)
     )
-    for encoder in encoders:  # a bad setting shall be said now, not after other methods' hours
-        check_settings(encoder)
     on_database = where == "database"
+    for encoder in encoders:  # a bad setting shall be said now, not after other methods' hours
+        check_settings(encoder, on_database)
     if on_database and get_tags(encoders[0]).target_tags.required:
         raise ValueError(
             f"{spec!r}: {name} learns from labels, which database rows do not have; drop @database"
@@ -114,7 +129,7 @@ def parse_method(spec: str) -> Method:
 
 
 def every_method() -> list[str]:
-    """A spec for each method with its defaults; those without labels twice, the second time with @database.
+    """A spec for each method with its defaults, again with @database where labels are not needed; `VARIANTS`.
 
     Examples
     --------
@@ -125,7 +140,13 @@ def every_method() -> list[str]:
     specs = []
     for name, encoder in table().items():
         specs += [name] if get_tags(encoder()).target_tags.required else [name, f"{name}@database"]
+        specs += VARIANTS if name == "structhash" else []
     return [*specs, "float"]
+
+
+def takes_unlabeled(encoder: Any) -> bool:
+    """Whether an encoder can be given rows without labels beside those with labels."""
+    return "unlabeled" in inspect.signature(type(encoder).fit).parameters
 
 
 def has_own_length(encoder: type) -> bool:
@@ -138,7 +159,7 @@ def bit_by_bit(encoder: Any) -> bool:
     return hasattr(type(encoder), "steps")  # a baseline may have a setting of this name
 
 
-def check_settings(encoder: Any) -> None:
+def check_settings(encoder: Any, on_database: bool = False) -> None:
     """Refuse settings before there are data.
 
     `fit` begins with its settings, so one that gets as far as to touch the data has accepted them.
@@ -152,8 +173,9 @@ def check_settings(encoder: Any) -> None:
     if hasattr(encoder, "n_near"):
         check_partners(encoder.n_near, encoder.n_far)
     data = Untouchable()
-    with contextlib.suppress(TouchedError):
-        prepare(encoder, 0 if encoder.n_bits is None else LONGEST, 0).fit(data, data)  # fit knows the length
+    more: dict[str, Any] = {"unlabeled": data} if on_database and takes_unlabeled(encoder) else {}
+    with contextlib.suppress(TouchedError):  # fit knows the length
+        prepare(encoder, 0 if encoder.n_bits is None else LONGEST, 0).fit(data, data, **more)
 
 
 class TouchedError(BaseException):

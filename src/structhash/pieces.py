@@ -12,7 +12,7 @@ import inspect
 import pkgutil
 import re
 from numbers import Number
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ KINDS = {
     "rankings": "structhash.rankings",
     "losses": "structhash.objectives.losses",
     "regularizers": "structhash.objectives.regularizers",
+    "embeddings": "structhash.embeddings",
     "families": "structhash.families",
     "starts": "structhash.starts",
     "schedules": "structhash.masters.schedules",
@@ -119,6 +120,32 @@ class Ranking(Protocol):
         ValueError
             If a distance is not finite or the pointers do not cut the arrays.
         """
+        ...
+
+
+@runtime_checkable
+class Embedding(Protocol):
+    """Vectors in which near means alike, and how alike they are: see `structhash.embeddings`.
+
+    `state` is a dict of plain arrays; ``state["mean"]``, where there is one, may be replaced by that of the
+    rows to be searched. `labelled` says whether labels are needed, `pull` how much codes shall draw together
+    what is alike (`structhash.masters.listwise`). One that is linear may have
+    ``linear(state)``, a centre (d,) and a matrix (d, k), so that planes in it are planes among the rows.
+    """
+
+    labelled: ClassVar[bool]
+    pull: ClassVar[float]
+
+    def fit(
+        self, X: NDArray[Any], y: Any, points: NDArray[np.int64], rng: np.random.Generator
+    ) -> tuple[Params, NDArray[Any]]:
+        """State, and the vectors of the rows `points` of X as they would be had X not held them."""
+        ...
+
+    def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]: ...
+
+    def targets(self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
+        """How the chance to be like each query (q,) is spread over its partners (q, m): rows that sum to 1."""
         ...
 
 

@@ -1,0 +1,50 @@
+"""How alike the points of a list are to their query: rows of chances that sum to 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+SHARE = 0.1  # of a list that counts as near: the perplexity of its target
+SHARPEST, ROUNDS = 1e4, 40  # largest inverse temperature, halvings in search of it
+
+
+def dots(A: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
+    """Products of the rows of A (n, k) numbered queries (q,) with those numbered partners (q, m): (q, m)."""
+    out = np.empty(partners.shape)
+    for i, (query, row) in enumerate(zip(queries, partners, strict=True)):
+        out[i] = A[row] @ A[query]
+    return out
+
+
+def by_cosine(Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
+    """Softmax of the cosines of each list, as sharp as gives it a perplexity of `SHARE` of its length.
+
+    The perplexity, exp of the entropy, is a smooth count of neighbours, as in t-SNE (van der Maaten, Hinton
+    2008). So no unit and no spread of the vectors matters.
+    """
+    norms = np.linalg.norm(Z, axis=1, keepdims=True)
+    cosines = dots((Z / np.where(norms > 0, norms, 1)).astype(np.float32), queries, partners)
+    sharpen(cosines, np.log(max(1.5, SHARE * partners.shape[1])))
+    return cosines
+
+
+@njit(cache=True, nogil=True)
+def sharpen(rows, entropy):
+    """Rows of similarities (q, m), in place, as softmax(b * similarity), b being such as gives this entropy."""
+    for i in range(len(rows)):
+        gap = rows[i].max() - rows[i]
+        low, high = 0.0, SHARPEST
+        for _ in range(ROUNDS):
+            b = np.sqrt(max(low, 1e-3) * high)
+            chances = np.exp(-b * gap)
+            total = chances.sum()
+            if np.log(total) + b * (chances * gap).sum() / total > entropy:
+                low = b
+            else:
+                high = b
+        rows[i] = np.exp(-b * gap)
+        rows[i] /= rows[i].sum()

@@ -1,0 +1,56 @@
+"""Rows as they are, near where their cosine is large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash._rows import floats
+from structhash.embeddings._targets import by_cosine
+from structhash.families.linear import Linear
+from structhash.pieces import Params
+
+
+@dataclass(frozen=True)
+class Cosine:
+    """Centred rows, compared by their cosine: needs no labels.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> state, Z = Cosine().fit(X, None, np.arange(20), np.random.default_rng(0))
+    >>> abs(Z.mean(axis=0)).max() < 1e-12
+    True
+    """
+
+    labelled: ClassVar[bool] = False
+    pull: ClassVar[float] = 0.0
+
+    def fit(
+        self, X: NDArray[Any], y: Any, points: NDArray[np.int64], rng: np.random.Generator
+    ) -> tuple[Params, NDArray[Any]]:
+        """Mean and scale of rows X (n, d), and the vectors (k, d) of k of them; y is not looked at.
+
+        Raises
+        ------
+        ValueError
+            If all rows are the same.
+        """
+        state = Linear().prepare(X, rng)
+        return state, self.embed(X[points], state)
+
+    def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
+        """Centred and scaled rows (n, d)."""
+        return Linear().features(X, state)
+
+    def targets(self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
+        """Chances (q, m) of the partners (q, m) of each query (q,), all row numbers of Z: see `by_cosine`."""
+        return by_cosine(Z, queries, partners)
+
+    def linear(self, state: Params) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Centre (d,) and matrix (d, k) of the embedding as (x - centre)'matrix."""
+        mean = floats(state["mean"]).astype(np.float64)
+        return mean, np.eye(len(mean)) / float(state["scale"])

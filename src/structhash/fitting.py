@@ -1,0 +1,234 @@
+"""How `CGHash` and `StructHash` are fitted: bit by bit, from comparisons or from an embedding."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
+
+from structhash._rows import floats, runs
+from structhash._sides import Planes, make_planes
+from structhash.colgen import Master, Step, column_generation
+from structhash.distil import task
+from structhash.encoder import check_count, check_positive, generator, whole_or_nothing
+from structhash.masters.schedules import Stagewise
+from structhash.pairs import PairGraph, pair_graph
+from structhash.pieces import Family, Params, Rankings, Schedule, Start, load
+from structhash.supervision import Supervision, as_supervision, is_indicator, points
+from structhash.supervision.labels import classify
+from structhash.supervision.shared import check_partners
+
+logger = logging.getLogger("structhash.estimators")
+
+LARGEST_C = 1e8  # beyond, the linear programmes of the master lose their digits
+
+
+def check_settings(encoder: Any) -> None:
+    """Refuse settings of either way to fit, whichever is taken."""
+    check_count("n_bits", encoder.n_bits)
+    check_positive("C", encoder.C, most=LARGEST_C)
+    check_positive("tolerance", encoder.tolerance)
+    check_partners(encoder.n_near, encoder.n_far)
+    for kind, name in (("families", "family"), ("starts", "start"), ("schedules", "schedule")):
+        load(kind, getattr(encoder, name))
+
+
+def learn(
+    encoder: Any, X: Any, y: Any, make_master: Callable[[Rankings, PairGraph, Schedule], Master]
+) -> Iterator[Step]:
+    """Fit `encoder` bit by bit; where that fails or is left half-way it stays as it was."""
+    with whole_or_nothing(encoder):
+        yield from bit_by_bit(encoder, X, y, make_master)
+
+
+def bit_by_bit(
+    encoder: Any, X: Any, y: Any, make_master: Callable[[Rankings, PairGraph, Schedule], Master]
+) -> Iterator[Step]:
+    """Check the input, draw the comparisons, generate columns, keep the outcome."""
+    check_settings(encoder)
+    family, start = load("families", encoder.family), load("starts", encoder.start)
+    schedule = load("schedules", encoder.schedule)
+    if isinstance(y, Supervision) or is_indicator(y):
+        X = encoder._check(X, keep=not isinstance(y, Supervision))  # which may compute with X
+    else:
+        X, y = encoder._check(X, y, keep=True)
+        check_fractions(y)
+    supervision = as_supervision(y, encoder.n_near, encoder.n_far)
+
+    known = stored(encoder)
+
+    rng = generator(encoder.random_state)
+    documents, X = X, points(supervision, X)
+    rankings = supervision.rankings(documents, rng)
+    graph = pair_graph(rankings, len(X))
+    master = make_master(rankings, graph, schedule)
+    n_skipped = len(X) - len(np.unique(rankings.queries))
+    del rankings  # all that is needed of them is in the graph
+    state = family.prepare(X, rng)
+    same_start(known, state, encoder)
+    Z = family.features(X, state)
+    yield from generate(encoder, Z, graph, master, family, start, rng, known)
+    encoder.state_, encoder.n_skipped_ = state, n_skipped
+    encoder.embedding_ = None
+    encoder.weighted_ = not isinstance(schedule, Stagewise)
+    report(encoder)
+
+
+def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
+    """Fit `encoder` to an embedding, bit by bit; where that fails or is left half-way it stays as it was."""
+    with whole_or_nothing(encoder):
+        family, start = load("families", encoder.family), load("starts", encoder.start)
+        auto = isinstance(encoder.embedding, str) and encoder.embedding == "auto"
+        name = ("cosine" if y is None else "posterior") if auto else encoder.embedding
+        embedding = load("embeddings", name)
+        if embedding.labelled and y is None:
+            raise ValueError(
+                f"embedding={encoder.embedding!r} learns from labels: give y, or embedding='cosine'"
+            )
+        if y is None:
+            X = encoder._check(X, keep=True)
+        else:
+            X, y = encoder._check(X, y, keep=True)
+            check_fractions(y)
+            classify(y)  # refuses those that say nothing
+        if unlabeled is not None:
+            unlabeled = encoder._open(unlabeled)
+            for run in runs(len(unlabeled)):
+                assert_all_finite(floats(unlabeled[run]), input_name="unlabeled")
+        known = stored(encoder)
+
+        rng = generator(encoder.random_state)
+        embedded, Z, graph, master = task(X, y, unlabeled, embedding, encoder.n_bits, rng)
+        state = family.prepare(Z, rng)
+        same_start(known, state, encoder)
+        Z = family.features(Z, state)
+        yield from generate(encoder, Z, graph, master, family, start, rng, known)
+        encoder.state_, encoder.n_skipped_ = state, 0
+        encoder.embedding_, encoder.embedding_state_ = embedding, embedded
+        encoder.weighted_ = False
+        report(encoder)
+
+
+def check_fractions(y: NDArray[Any]) -> None:
+    """ValueError where labels are no classes."""
+    if y.dtype.kind == "f" and (y != np.floor(y)).any():
+        raise ValueError("Unknown label type: continuous; y holds fractions, give classes or a supervision")
+
+
+def same_start(known: list[Params], state: Params, encoder: Any) -> None:
+    """ValueError where bits are to be kept that belong to other features."""
+    if known and not same_arrays(state, encoder.state_):
+        raise ValueError("warm_start=True goes on with the same rows, family and random_state; these differ")
+
+
+def generate(
+    encoder: Any,
+    Z: NDArray[Any],
+    graph: PairGraph,
+    master: Master,
+    family: Family,
+    start: Start,
+    rng: np.random.Generator,
+    known: list[Params],
+) -> Iterator[Step]:
+    """Generate columns, and keep what was learned of the bits and their weights."""
+    history, steps = (encoder.history_ if known else []), []
+    enough = encoder.tolerance if encoder.stop_at_optimum else None
+    for step in column_generation(Z, graph, master, family, start, encoder.n_bits, rng, enough, known):
+        steps.append(step)
+        logger.info("bit %d of %d: objective %.6g", len(steps), encoder.n_bits, step.objective)
+        yield step
+
+    encoder.family_ = family
+    encoder.bits_ = {name: np.concatenate([step.params[name] for step in steps]) for name in steps[0].params}
+    encoder.n_bits_ = len(steps)
+    encoder.weights_ = steps[-1].weights
+    encoder.step_weights_ = np.zeros((len(steps), len(steps)))
+    for t, step in enumerate(steps):
+        encoder.step_weights_[t, : t + 1] = step.weights
+    encoder.history_ = history + [record(t, steps[t]) for t in range(len(history), len(steps))]
+
+
+def threads(n_jobs: Any) -> int:
+    """Number of threads that `n_jobs` asks for."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r}: give None for one thread, a number of threads, or -1 for all cores"
+        )
+    return effective_n_jobs(n_jobs)
+
+
+def stored(encoder: Any) -> list[Params]:
+    """Parameters of the bits that a warm start keeps; none without `warm_start` or before the first fit."""
+    if not encoder.warm_start or not hasattr(encoder, "bits_"):
+        return []
+    if not isinstance(encoder.random_state, Integral):
+        raise ValueError(
+            f"random_state={encoder.random_state!r}: warm_start=True needs an integer, to draw the same again"
+        )
+    if encoder.n_bits < encoder.n_bits_:
+        raise ValueError(
+            f"n_bits={encoder.n_bits}: warm_start=True cannot take bits away; give at least {encoder.n_bits_}, "
+            "or take a prefix with encode(X, n_bits=...)"
+        )
+    bits = encoder.bits_
+    return [{name: array[t : t + 1] for name, array in bits.items()} for t in range(encoder.n_bits_)]
+
+
+def same_arrays(a: Params, b: Params) -> bool:
+    """Whether two dicts hold equal arrays under equal names."""
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def record(t: int, step: Step) -> dict[str, Any]:
+    """What `history_` keeps of bit t."""
+    fields = ("objective", "gap", "rounds", "violation", "redraws", "distinct", "seconds")
+    return {"bit": t, **{name: getattr(step, name) for name in fields}}
+
+
+def report(encoder: Any) -> None:
+    """Say in the log what a user ought to change or might wonder at."""
+    if encoder.n_bits_ < encoder.n_bits:
+        logger.info("no better bit was found after %d of %d", encoder.n_bits_, encoder.n_bits)
+    if not encoder.weights_.any():
+        logger.warning(
+            "all weights are 0: at C=%g no bit is worth its cost; raise it, unless the comparisons contradict "
+            "each other",
+            encoder.C,
+        )
+    repeated = sum(not each["distinct"] for each in encoder.history_)
+    if repeated:
+        logger.warning(
+            "%d of %d bits repeat an earlier one on the training rows, which allow no other; "
+            "lower n_bits or give more rows",
+            repeated,
+            encoder.n_bits_,
+        )
+
+
+def family_bits(encoder: Any, X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Bits of rows X from the learned functions."""
+    if getattr(encoder, "embedding_", None) is not None:
+        X = encoder.embedding_.embed(X, encoder.embedding_state_)
+    return encoder.family_.decide(encoder.family_.features(X, encoder.state_), encoder.bits_) > 0
+
+
+def family_planes(encoder: Any) -> Planes | None:
+    """The planes of the learned functions among the rows, where there are such."""
+    planes = getattr(encoder.family_, "planes", None)
+    if planes is None:
+        return None
+    found: Planes = planes(encoder.state_, encoder.bits_)
+    embedding = getattr(encoder, "embedding_", None)
+    if embedding is None:
+        return found
+    if not hasattr(embedding, "linear"):
+        return None
+    center, matrix = embedding.linear(encoder.embedding_state_)
+    return make_planes(center, found.normals @ matrix.T, found.thresholds + found.normals @ found.center)

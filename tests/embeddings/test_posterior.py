@@ -1,0 +1,88 @@
+"""Class probabilities: the closed forms against fits without the row, the choices, the limits."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from sklearn.datasets import load_digits
+from sklearn.utils import shuffle
+
+from structhash.embeddings import posterior
+from structhash.embeddings.posterior import Posterior, calibrate, regress
+
+RNG = np.random.default_rng(0)
+ROWS = RNG.normal(size=(40, 3))
+INDEX = np.r_[np.zeros(14, int), np.ones(13, int), np.full(13, 2)]
+SIGMA = 0.8
+
+
+def kernel(A, B):
+    return np.exp(-((A[:, None] - B) ** 2).sum(axis=-1) / (2 * SIGMA**2))
+
+
+@pytest.mark.parametrize("n_anchors", [40, 12])
+def test_left_out_scores_are_those_of_fits_without_the_row(n_anchors, monkeypatch):
+    ridge = 0.1
+    monkeypatch.setattr(posterior, "RIDGES", (ridge,))
+    monkeypatch.setattr(posterior, "FLOOR", 0.0)
+    anchors, points = ROWS[:n_anchors], np.arange(5, 25)
+    found = regress(ROWS.__getitem__, anchors, INDEX, SIGMA, points)
+    prior = np.bincount(INDEX) / 40
+    Y, K, among = np.eye(3)[INDEX] - prior, kernel(ROWS, anchors), kernel(anchors, anchors)
+
+    def solve(rows):  # min ||K c - Y||^2 + ridge c'Kc
+        return np.linalg.solve(K[rows].T @ K[rows] + ridge * among, K[rows].T @ Y[rows])
+
+    expected = [K[i] @ solve(np.delete(np.arange(40), i)) + prior for i in points]
+    np.testing.assert_allclose(found.left_out, expected, atol=1e-6)
+    np.testing.assert_allclose(K @ found.coef, K @ solve(np.arange(40)), atol=1e-6)
+
+
+def test_the_sharpness_is_the_likeliest_one():
+    scores, index = RNG.normal(size=(50, 4)), RNG.integers(0, 4, 50)
+    scores[np.arange(50), index] += 1
+    loss, sharpness = calibrate(scores, index)
+
+    def at(s):
+        return -np.log(softmax(s * scores, axis=1)[np.arange(50), index]).mean()
+
+    assert loss == pytest.approx(at(sharpness))
+    assert loss <= min(at(sharpness * factor) for factor in (0.9, 0.97, 1.03, 1.1)) + 1e-9
+
+
+def test_targets_are_the_chances_of_a_common_class():
+    P = RNG.dirichlet(np.ones(4), size=6)
+    Z = np.sqrt(P) / np.sqrt(P).sum(axis=1, keepdims=True)  # p at half its sharpness
+    partners = np.array([[1, 2, 3], [0, 4, 5]])
+    expected = np.array([[P[0] @ P[j] for j in partners[0]], [P[1] @ P[j] for j in partners[1]]])
+    found = Posterior().targets(Z, np.array([0, 1]), partners)
+    np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-5)
+
+
+def test_training_vectors_are_as_unsure_as_those_of_new_rows():
+    X, y = shuffle(*load_digits(return_X_y=True), random_state=0)
+    state, Z = Posterior().fit(X[:300], y[:300], np.arange(300), np.random.default_rng(0))
+    seen, new = Posterior().embed(X[:300], state), Posterior().embed(X[300:], state)
+    sure = [V.max(axis=1).mean() for V in (Z, new, seen)]
+    assert abs(sure[0] - sure[1]) < 0.03 < sure[2] - sure[1]
+
+
+@pytest.mark.parametrize("n_anchors", [50, 2000])
+def test_it_classifies_new_rows(n_anchors):
+    X, y = load_digits(return_X_y=True)
+    piece = Posterior(n_anchors)
+    state, _ = piece.fit(X[:600], y[:600], np.arange(600), np.random.default_rng(0))
+    assert len(state["anchors"]) == min(n_anchors, 600)
+    assert (piece.embed(X[600:], state).argmax(axis=1) == y[600:]).mean() > (0.85 if n_anchors == 50 else 0.93)
+
+
+def test_rows_that_differ_by_their_length_alone_are_told_apart():
+    X = np.outer(np.r_[np.linspace(1, 2, 30), np.linspace(5, 6, 30)], np.ones(4))
+    y = np.repeat([0, 1], 30)
+    state, _ = Posterior().fit(X, y, np.arange(60), np.random.default_rng(0))
+    assert (Posterior().embed(X, state).argmax(axis=1) == y).all()
+
+
+@pytest.mark.parametrize("value", [1, 0, 2.5, True, "many"])
+def test_a_bad_number_of_anchors_is_refused(value):
+    with pytest.raises(ValueError, match=r"anchors=.*: give an integer >= 2"):
+        Posterior(value)

@@ -1,0 +1,72 @@
+"""The listwise cross entropy: its weight, its loss, its pair weights, against sums written out."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from structhash.distil import lists
+from structhash.masters.listwise import ListwiseMaster
+from structhash.pairs import PairGraph, score
+
+RNG = np.random.default_rng(0)
+N, LENGTH = 30, 12
+PARTNERS = lists(N, LENGTH, RNG)
+TARGETS = RNG.dirichlet(np.ones(LENGTH), size=N)
+
+
+def graph():
+    indptr = np.arange(N + 1, dtype=np.int64) * LENGTH
+    return PairGraph(np.arange(N, dtype=np.int32), indptr, PARTNERS.ravel(), N)
+
+
+def distances(bits, weights):
+    """Weighted Hamming distances (N, LENGTH) of each query to its partners."""
+    bits = np.array(bits, float).reshape(-1, N)
+    return sum(w * (bit[:, None] != bit[PARTNERS]) for w, bit in zip(weights, bits, strict=True))
+
+
+def loss(bits, weights, pull):
+    d = distances(bits, weights)
+    return ((TARGETS * d).sum(axis=1) + np.log(pull + np.exp(-d).sum(axis=1))).mean()
+
+
+def learned(n_bits, pull):
+    bits = RNG.integers(0, 2, (n_bits, N)).astype(np.uint8)
+    bits[0] = TARGETS[:, 0] > np.median(TARGETS[:, 0])
+    master = ListwiseMaster(graph(), TARGETS.ravel(), 8, pull)
+    return bits, master, [master.add(bit) for bit in bits]
+
+
+@pytest.mark.parametrize("pull", [0.0, 1.0, 5.0])
+def test_the_weight_is_the_best_one_for_all_bits(pull):
+    bits, _, solutions = learned(4, pull)
+    for t, solution in enumerate(solutions, 1):
+        best = minimize_scalar(lambda w, t=t: loss(bits[:t], [w] * t, pull), bounds=(0, 50), method="bounded")
+        assert len(set(solution.weights.tolist())) == 1
+        assert solution.objective == pytest.approx(loss(bits[:t], solution.weights, pull), abs=1e-6)
+        assert solution.objective <= best.fun + 1e-6
+
+
+@pytest.mark.parametrize("pull", [0.0, 5.0])
+def test_the_score_of_a_new_bit_is_what_the_loss_falls_by_its_weight(pull):
+    bits, _, solutions = learned(4, pull)
+    new = RNG.integers(0, 2, N).astype(np.uint8)
+    step, weights = 1e-4, solutions[-1].weights
+    up, down = (loss([*bits, new], [*weights, sign * step], pull) for sign in (1, -1))
+    found = score(graph().weigh(solutions[-1].entries), new)
+    assert found == pytest.approx(-(up - down) / (2 * step), abs=1e-5)
+
+
+def test_before_the_first_bit_all_partners_have_the_same_chance():
+    entries = ListwiseMaster(graph(), TARGETS.ravel(), 8).start()
+    np.testing.assert_allclose(entries, (1 / LENGTH - TARGETS.ravel()) / N, atol=1e-7)
+
+
+def test_codes_longer_than_a_byte_can_count_are_learned():
+    master = ListwiseMaster(graph(), TARGETS.ravel(), 300)
+    bit = (np.arange(N) % 2).astype(np.uint8)
+    for _ in range(299):
+        master.add(bit)
+    expected = distances([bit] * 300, [1.0] * 300)
+    master.add(bit)
+    np.testing.assert_array_equal(master.distances.reshape(N, LENGTH), expected)

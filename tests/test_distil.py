@@ -1,0 +1,110 @@
+"""StructHash with no settings: learned from an embedding, with labels, without, and beside other rows."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.utils import shuffle
+
+from structhash import Neighbours, StructHash
+from structhash.baselines.itq import ITQ
+from structhash.baselines.sdh import SDH
+from structhash.distil import PARTNERS, POINTS, lists, task
+from structhash.pieces import load
+
+X, Y = shuffle(*load_digits(return_X_y=True), random_state=0)
+TRAIN, REST = slice(0, 600), slice(600, None)
+
+
+@pytest.mark.parametrize(("n", "length"), [(5, 3), (5, 4), (5, 99), (2, 7), (300, 50)])
+def test_lists_hold_others_each_once(n, length):
+    found = lists(n, length, np.random.default_rng(0))
+    assert found.shape == (n, min(length, n - 1))
+    assert found.max() < n
+    for i, row in enumerate(found.tolist()):
+        assert i not in row
+        assert len(set(row)) == len(row)
+
+
+def test_partners_are_drawn_alike():
+    found = lists(20, 5, np.random.default_rng(0))
+    counts = sum(np.bincount(lists(20, 5, np.random.default_rng(s)).ravel(), minlength=20) for s in range(200))
+    assert found.dtype == np.uint16
+    assert abs(counts / counts.mean() - 1).max() < 0.15
+
+
+def test_many_rows_are_learned_from_by_a_sample():
+    rows = np.random.default_rng(0).normal(size=(POINTS + 500, 3)).astype(np.float32)
+    found = task(rows, None, None, load("embeddings", "cosine"), 4, np.random.default_rng(0))
+    assert found.Z.shape == (POINTS, 3)
+    assert len(found.master.targets) == POINTS * PARTNERS
+
+
+def test_by_default_it_is_ahead_of_the_paper_and_level_with_sdh_where_classes_are_easy():
+    ours = StructHash(24, random_state=0).fit(X[TRAIN], Y[TRAIN]).score(X[REST], Y[REST])
+    paper = StructHash(24, ranking="sndcg", random_state=0).fit(X[TRAIN], Y[TRAIN]).score(X[REST], Y[REST])
+    peer = SDH(24, random_state=0).fit(X[TRAIN], Y[TRAIN]).score(X[REST], Y[REST])
+    assert ours > paper + 0.03
+    assert ours > peer - 0.01
+
+
+def test_for_new_classes_it_beats_itq_even_where_that_has_seen_them():
+    old, new = Y < 6, Y >= 6
+    model = StructHash(32, embedding="metric", random_state=0).fit(X[old], Y[old], unlabeled=X[new])
+    assert model.score(X[new], Y[new]) > ITQ(32, random_state=0).fit(X[new]).score(X[new], Y[new]) + 0.02
+
+
+def test_without_labels_it_ranks_much_as_the_vectors_do():
+    model = StructHash(64, random_state=0).fit(X[TRAIN])
+    chance = StructHash(64, random_state=0).fit(np.random.default_rng(0).permuted(X[TRAIN], axis=0))
+    assert model.score(X[REST], Y[REST]) > chance.score(X[REST], Y[REST]) + 0.05
+
+
+def test_the_objective_falls_and_all_weights_are_equal():
+    model = StructHash(16, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    objectives = [record["objective"] for record in model.history_]
+    assert objectives[-1] < 0.7 * objectives[0]
+    assert len(np.unique(model.weights_)) == 1
+    assert not model.weighted_
+
+
+def test_a_prefix_is_the_model_of_that_length():
+    long, short = (StructHash(n, random_state=0).fit(X[TRAIN], Y[TRAIN]) for n in (12, 5))
+    np.testing.assert_array_equal(long.encode(X, 5), short.encode(X))
+
+
+def test_unlabeled_rows_move_the_bits_to_where_they_lie():
+    near, far = X[Y < 5], X[Y >= 5] + 20.0
+    labels = Y[Y < 5]
+    plain = StructHash(16, embedding="metric", random_state=0).fit(near, labels)
+    moved = StructHash(16, embedding="metric", random_state=0).fit(near, labels, unlabeled=far)
+    np.testing.assert_allclose(moved.embedding_state_["mean"], far.mean(axis=0))
+    assert moved.score(far, Y[Y >= 5]) > plain.score(far, Y[Y >= 5]) + 0.05
+
+
+def test_what_cannot_be_distilled_is_refused():
+    with pytest.raises(
+        ValueError, match="embedding='metric' learns from labels: give y, or embedding='cosine'"
+    ):
+        StructHash(4, embedding="metric").fit(X)
+    with pytest.raises(ValueError, match="no piece of embeddings is called 'nosuch'; there are cosine"):
+        StructHash(4, embedding="nosuch").fit(X, Y)
+    for settings, y in (({"ranking": "auc"}, Y), ({}, Neighbours())):
+        with pytest.raises(ValueError, match="unlabeled rows serve where something is distilled"):
+            StructHash(4, **settings).fit(X, y, unlabeled=X)
+    bad = X[:9].copy()
+    bad[3, 3] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        StructHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=bad)
+    with pytest.raises(ValueError, match="features"):
+        StructHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=X[:9, :5])
+    with pytest.raises(ValueError, match="continuous"):
+        StructHash(4).fit(X, Y + 0.5)
+
+
+def test_other_schedules_and_supervisions_take_the_ranking_sndcg():
+    settings = {"n_bits": 4, "n_near": 5, "n_far": 5, "random_state": 0}
+    for more, y in (({"schedule": "totally_corrective"}, Y[:100]), ({}, Neighbours(n_near=5, n_far=5))):
+        auto = StructHash(**settings, **more).fit(X[:100], y)
+        given = StructHash(**settings, **more, ranking="sndcg").fit(X[:100], y)
+        assert auto.embedding_ is None
+        np.testing.assert_array_equal(auto.encode(X), given.encode(X))
