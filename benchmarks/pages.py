@@ -133,8 +133,86 @@ def versions():
     return lines
 
 
+SETS = ("usps", "isolet", "mnist", "cifar10_gist512", "banking77_minilm")
+SEEN, UNSEEN = ("ndcg_paper@100", "map"), ("precision@10", "map")
+PUBLISHED = {  # Tables 1 and 2 of the paper, USPS, 64 bits, and the method here
+    "StructH-N": ("structhash", 0.905, 0.903, 0.868, 0.776),
+    "SPLH": ("splh", 0.816, 0.805, 0.689, 0.609),
+    "STHs": ("sth", 0.688, 0.667, 0.456, 0.401),
+    "BREs": ("bre", 0.777, 0.755, 0.582, 0.520),
+    "ITQ": ("itq@database", 0.804, 0.780, 0.566, 0.508),
+    "SPHER": ("spher@database", 0.762, 0.730, 0.451, 0.424),
+    "MDSH": ("mdsh@database", 0.735, 0.698, 0.405, 0.379),
+    "AGH": ("agh@database", 0.741, 0.711, 0.333, 0.326),
+    "LSH": ("lsh@database", 0.668, 0.637, 0.418, 0.375),
+}
+
+
+def of_peers(name, protocol, n_bits):
+    """Means of every line of a comparison at a length, by method and distance; float and own lengths too."""
+    document = json.loads((RESULTS / "peers" / f"{name}_{protocol}.json").read_text())
+    lengths = {name: {line["n_bits"] for line in document["lines"] if line["method"] == name}
+               for name in document["options"]["methods"]}  # fmt: skip
+    found = {}
+    for line in document["lines"]:
+        if line["n_bits"] == n_bits or len(lengths[line["method"]]) == 1:
+            found[line["method"], line["distance"]] = line["mean"]
+    return found
+
+
+def of_ours(name, protocol, n_bits):
+    """The same of `structhash` as it is by default, on the first split of its comparison, that of the peers."""
+    document = json.loads((RESULTS / "best" / f"{name}_{protocol}.json").read_text())
+    return {
+        (line["method"], line["distance"]): {key: values[0] for key, values in line["by_seed"].items()}
+        for line in document["lines"]
+        if line["n_bits"] == n_bits and line["method"].startswith("structhash")
+    }
+
+
+def everyone(protocol, measures, n_bits=64):
+    """A line a method and distance, a column a set; the best first in the mean of the last measure."""
+    found = {name: of_peers(name, protocol, n_bits) | of_ours(name, protocol, n_bits) for name in SETS}
+    lines = {key for name in SETS for key in found[name]}
+
+    def rank(key):
+        return -sum(found[name].get(key, {}).get(measures[-1], 0) for name in SETS)
+
+    table = head("method", "distance", *SETS)
+    for key in sorted(lines, key=lambda key: (rank(key), key)):
+        cells = [
+            " / ".join(f"{found[name][key][m]:.3f}" for m in measures) if key in found[name] else ""
+            for name in SETS
+        ]
+        table.append(row(f"`{key[0]}`", key[1], *cells))
+    return table
+
+
+def seen():
+    """NDCG and mAP of everyone on seen classes."""
+    return everyone("seen", SEEN)
+
+
+def unseen():
+    """Precision and mAP of everyone on unseen classes."""
+    return everyone("unseen", UNSEEN)
+
+
+def published():
+    """The paper's figures beside ours."""
+    ours = of_peers("usps", "seen", 64) | of_ours("usps", "seen", 64)
+    lines = head("paper", "NDCG", "P@100", "mAP", "PR area", "here", "NDCG", "P@100", "mAP", "PR area")
+    for name, (method, *theirs) in PUBLISHED.items():
+        mean = ours[method, "plain"]
+        here = [mean.get(key) for key in ("ndcg_paper@100", "precision@100", "map", "pr_area")]
+        figures = ["" if value is None else f"{value:.3f}" for value in here]
+        lines.append(row(name, *(f"{value:.3f}" for value in theirs), f"`{method}`", *figures))
+    return lines
+
+
 PAGES = {
     "baselines.md": (peers, originals),
+    "results.md": (seen, unseen, published),
     "speed.md": (speed, phases, sizes, versions),
 }
 

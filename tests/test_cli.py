@@ -385,7 +385,7 @@ BAD = {
     "a label for each row": ("fit", "own_label.npz", *NEW),
     "two labels a row": ("fit", "two_labels.npz", *NEW),
     "label NaN": ("fit", "nan_label.npz", *NEW),
-    "no labels": ("fit", "x.npy", *NEW),
+    "no labels": ("fit", "x.npy", *NEW, "--method", "structhash:ranking=auc"),
     "no labels, one_hot": ("fit", "judged.npz", *NEW, "--method", "one_hot"),
     "judgements to choose by": ("fit", "judged.npz", *NEW, "--method", "structhash:C=3|30"),
     "judgements of two columns": ("fit", "qrels_wide.npz", *NEW),
@@ -449,7 +449,7 @@ BAD = {
     "nothing judged relevant": ("evaluate", "m", "qrels_none.npz", *NEW),
     "unknown method of compare": ("compare", "test.npz", "--methods", "magic", *NEW),
     "no method": ("compare", "test.npz", "--methods", " ", *NEW),
-    "labels on the database": ("compare", "test.npz", "--methods", "structhash@database", *NEW),
+    "labels on the database": ("compare", "test.npz", "--methods", "cghash@database", *NEW),
     "length of a method": ("compare", "test.npz", "--methods", "lsh:n_bits=8", *NEW),
     "setting of a method": ("compare", "test.npz", "--methods", "lsh,structhash:C=-1", *NEW),
     "unknown protocol": ("compare", "test.npz", "--protocol", "magic", *NEW),
@@ -503,7 +503,7 @@ def test_warnings_are_lines(here, tmp_path):
     y = Y[:200].copy()
     y[7] = 77
     np.savez(tmp_path / "d.npz", X=X[:200], y=y)
-    result = run("fit", tmp_path / "d.npz", "-o", tmp_path / "m", "--bits", 2, "--json")
+    result = run("fit", tmp_path / "d.npz", "-o", tmp_path / "m", "--bits", 2, "--json", "--method", "cghash")
     assert json.loads(result.stdout)["bits"] == 2
     assert result.stderr.startswith("warning: 1 of 200 points ")
     assert result.stderr.count("\n") == 1
@@ -526,7 +526,7 @@ def interrupt():
 
 @pytest.mark.parametrize(("act", "status"), [(interrupt, 130), (interrupt_in_compiled_code, 130), (defect, 1)])
 def test_interrupt_and_defect(here, tmp_path, monkeypatch, act, status):
-    def steps(self, X, y):
+    def steps(self, X, y=None, **more):
         yield
         act()
 

@@ -133,7 +133,7 @@ def test_a_row_has_one_code_wherever_it_stands(dtype, rng):
 def test_bits_of_training_rows_are_those_that_were_learned(digits):
     X, y = digits
     for dtype in (np.float32, np.float64):
-        encoder = StructHash(8, random_state=0)
+        encoder = StructHash(8, ranking="sndcg", random_state=0)
         learned = [step.bit for step in encoder.steps(X.astype(dtype), y)]
         assert np.mean(np.array(learned) == encoder.transform(X.astype(dtype)).T) > 0.999
 
@@ -144,7 +144,7 @@ def test_bits_of_training_rows_are_those_that_were_learned(digits):
 )
 def test_planes_of_a_family_give_the_bits_that_it_decides(name, dtype, digits):
     X, y = (part[:200] for part in digits)
-    model = StructHash(8, family=name, random_state=0).fit(X.astype(dtype), y)
+    model = StructHash(8, ranking="sndcg", family=name, random_state=0).fit(X.astype(dtype), y)
     more = digits[0][200:].astype(dtype)
     decided = model.family_.decide(model.family_.features(more, model.state_), model.bits_) > 0
     assert np.mean(model.transform(more) == decided) > 0.998

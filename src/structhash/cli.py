@@ -76,7 +76,8 @@ def fit(
 ) -> None:
     """Learn a model from the rows of DATA, which need labels unless the method learns without, as itq does.
 
-    structhash and cghash also learn from judgements, Q and qrels, where DATA has no labels.
+    Where DATA has no labels, structhash and cghash learn from judgements, Q and qrels; structhash from X alone,
+    too.
     All rows are used. A few thousand are enough as a rule; time grows with them.
     """
     from structhash.commands import codes

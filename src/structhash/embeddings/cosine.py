@@ -22,7 +22,7 @@ class Cosine:
     --------
     >>> X = np.random.default_rng(0).normal(size=(20, 3))
     >>> state, Z = Cosine().fit(X, None, np.arange(20), np.random.default_rng(0))
-    >>> abs(Z.mean(axis=0)).max() < 1e-12
+    >>> bool(abs(Z.mean(axis=0)).max() < 1e-12)
     True
     """
 
