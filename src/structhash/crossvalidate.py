@@ -94,7 +94,7 @@ def check_method(method: Method) -> None:
 
 def training(encoder: Any, Q: NDArray[Any], qrels: NDArray[Any], train: NDArray[np.int64]) -> Qrels | None:
     """The judgements of some queries, which alone are numbered and known; None where nothing is learned."""
-    if not bit_by_bit(encoder):
+    if not bit_by_bit(encoder) or getattr(encoder, "embedding", None) == "cosine":  # distilled from X alone
         return None
     kept = qrels[np.isin(qrels[:, 0], train)]
     kept = np.column_stack([np.searchsorted(train, kept[:, 0]), kept[:, 1:]])

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._rows import runs
 from structhash.families._scale import blocks, mean_and_scale
 from structhash.masters.listwise import ListwiseMaster
 from structhash.pairs import PairGraph
 from structhash.pieces import Params
 
 POINTS = 4000  # rows that bits are learned from, at most
-PARTNERS = 512  # of each of them, drawn at random
+PARTNERS = 512  # of each of them
+BLOCK = 512  # rows whose cosines are held at a time
 
 
 class Task(NamedTuple):
@@ -41,7 +43,7 @@ def task(
         if "mean" in state:
             state["mean"] = mean_and_scale(lambda: blocks(others))[0].astype(state["mean"].dtype)
         Z = embedding.embed(others[points], state)
-    partners = lists(len(points), PARTNERS, rng)
+    partners = lists(len(points), PARTNERS, rng, nearest(Z, min(embedding.nearest, len(points) - 1)))
     queries = np.arange(len(points), dtype=np.int32)
     targets = embedding.targets(Z, queries, partners)
     indptr = np.arange(len(points) + 1, dtype=np.int64) * partners.shape[1]
@@ -49,10 +51,32 @@ def task(
     return Task(state, Z, graph, ListwiseMaster(graph, targets.ravel(), n_bits, embedding.pull))
 
 
-def lists(n: int, length: int, rng: np.random.Generator) -> NDArray[np.uint16]:
-    """For each of n points others at random, none twice: (n, min(length, n - 1)), n <= 65536."""
-    out = np.empty((n, min(length, n - 1)), np.uint16)
+def lists(
+    n: int, length: int, rng: np.random.Generator, first: NDArray[Any] | None = None
+) -> NDArray[np.uint16]:
+    """For each of n points others, none twice: (n, min(length, n - 1)), n <= 65536.
+
+    Row i of `first` (n, k), numbers of others, comes first, cut at `length`; the rest is drawn at random.
+    """
+    length = min(length, n - 1)
+    first = np.zeros((n, 0), np.uint16) if first is None else first[:, :length]
+    out = np.empty((n, length), np.uint16)
     for i in range(n):
-        drawn = rng.choice(n - 1, out.shape[1], replace=False, shuffle=False)
-        out[i] = drawn + (drawn >= i)
+        own = np.sort(np.append(first[i], i).astype(np.int64))
+        drawn = rng.choice(n - len(own), length - len(own) + 1, replace=False, shuffle=False)
+        for taken in own:  # the drawn numbers leave out these
+            drawn += drawn >= taken
+        out[i] = np.append(first[i], drawn)
+    return out
+
+
+def nearest(Z: NDArray[Any], count: int) -> NDArray[np.uint16]:
+    """The `count` others of largest cosine to each row of Z (n, d), in any order: (n, count)."""
+    norms = np.linalg.norm(Z, axis=1, keepdims=True)
+    U = (Z / np.where(norms > 0, norms, 1)).astype(np.float32)
+    out = np.empty((len(U), count), np.uint16)
+    for run in runs(len(U) if count else 0, BLOCK):
+        apart = -U[run] @ U.T
+        apart[np.arange(len(apart)), np.arange(run.start, run.stop)] = np.inf
+        out[run] = np.argpartition(apart, count, axis=1)[:, :count]
     return out

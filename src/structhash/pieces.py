@@ -128,13 +128,15 @@ class Embedding(Protocol):
     """Vectors in which near means alike, and how alike they are: see `structhash.embeddings`.
 
     `state` is a dict of plain arrays; ``state["mean"]``, where there is one, may be replaced by that of the
-    rows to be searched. `labelled` says whether labels are needed, `pull` how much codes shall draw together
-    what is alike (`structhash.masters.listwise`). One that is linear may have
-    ``linear(state)``, a centre (d,) and a matrix (d, k), so that planes in it are planes among the rows.
+    rows to be searched. `labelled` says whether labels are needed; `pull`, how much codes shall draw together
+    what is alike (`structhash.masters.listwise`); `nearest`, how many of a point's partners are
+    those of largest cosine. One that is linear may have ``linear(state)``, a centre (d,) and a matrix (d, k), so
+    that planes in it are planes among the rows.
     """
 
     labelled: ClassVar[bool]
     pull: ClassVar[float]
+    nearest: ClassVar[int]
 
     def fit(
         self, X: NDArray[Any], y: Any, points: NDArray[np.int64], rng: np.random.Generator

@@ -28,6 +28,7 @@ class Cosine:
 
     labelled: ClassVar[bool] = False
     pull: ClassVar[float] = 0.0
+    nearest: ClassVar[int] = 64
 
     def fit(
         self, X: NDArray[Any], y: Any, points: NDArray[np.int64], rng: np.random.Generator

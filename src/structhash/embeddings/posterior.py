@@ -68,6 +68,7 @@ class Posterior:
 
     labelled: ClassVar[bool] = True
     pull: ClassVar[float] = 1.0
+    nearest: ClassVar[int] = 0
     anchors: int = 2000
 
     def __post_init__(self) -> None:
