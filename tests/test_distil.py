@@ -103,6 +103,11 @@ def test_what_cannot_be_distilled_is_refused():
     bad[3, 3] = np.nan
     with pytest.raises(ValueError, match="contains NaN"):
         StructHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=bad)
+    for rows in (X[:1], np.ones((5, 64))):
+        with pytest.raises(
+            ValueError, match=f"unlabeled has {len(rows)} rows, all the same; give rows that differ"
+        ):
+            StructHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=rows)
     with pytest.raises(ValueError, match="features"):
         StructHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=X[:9, :5])
     with pytest.raises(ValueError, match="continuous"):

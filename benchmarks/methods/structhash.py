@@ -1,6 +1,13 @@
 """StructHash, this package's."""
 
-SPECS = ["structhash:ranking=auc", "structhash:ranking=ndcg", "structhash", "structhash:family=rbf"]
+SPECS = [
+    "structhash",
+    "structhash:embedding=metric",
+    "structhash:ranking=auc",
+    "structhash:ranking=ndcg",
+    "structhash:ranking=sndcg",
+    "structhash:ranking=sndcg,family=rbf",
+]
 SOURCE = "Lin et al. 2017"
 ORIGINAL = None
-SETTINGS = "defaults; SNDCG where no ranking is named"
+SETTINGS = "defaults"

@@ -99,6 +99,10 @@ def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
             classify(y)  # refuses those that say nothing
         if unlabeled is not None:
             unlabeled = encoder._open(unlabeled)
+            if len(unlabeled) < 2 or (unlabeled[0] == unlabeled).all():
+                raise ValueError(
+                    f"unlabeled has {len(unlabeled)} rows, all the same; give rows that differ, or none"
+                )
             for run in runs(len(unlabeled)):
                 assert_all_finite(floats(unlabeled[run]), input_name="unlabeled")
         known = stored(encoder)
@@ -230,5 +234,6 @@ def family_planes(encoder: Any) -> Planes | None:
         return found
     if not hasattr(embedding, "linear"):
         return None
-    center, matrix = embedding.linear(encoder.embedding_state_)
-    return make_planes(center, found.normals @ matrix.T, found.thresholds + found.normals @ found.center)
+    center, matrix, scale = embedding.linear(encoder.embedding_state_)
+    thresholds = (found.thresholds + found.normals @ found.center) * scale
+    return make_planes(center, found.normals @ matrix.T, thresholds)

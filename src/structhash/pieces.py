@@ -130,8 +130,8 @@ class Embedding(Protocol):
     `state` is a dict of plain arrays; ``state["mean"]``, where there is one, may be replaced by that of the
     rows to be searched. `labelled` says whether labels are needed; `pull`, how much codes shall draw together
     what is alike (`structhash.masters.listwise`); `nearest`, how many of a point's partners are
-    those of largest cosine. One that is linear may have ``linear(state)``, a centre (d,) and a matrix (d, k), so
-    that planes in it are planes among the rows.
+    those of largest cosine. One that is linear may have ``linear(state)``, a centre (d,), a matrix (d, k)
+    and a scale, so that planes in it are planes among the rows.
     """
 
     labelled: ClassVar[bool]

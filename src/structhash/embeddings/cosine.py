@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._rows import floats
 from structhash.embeddings._targets import by_cosine
 from structhash.families.linear import Linear
 from structhash.pieces import Params
@@ -51,7 +50,6 @@ class Cosine:
         """Chances (q, m) of the partners (q, m) of each query (q,), all row numbers of Z: see `by_cosine`."""
         return by_cosine(Z, queries, partners)
 
-    def linear(self, state: Params) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Centre (d,) and matrix (d, k) of the embedding as (x - centre)'matrix."""
-        mean = floats(state["mean"]).astype(np.float64)
-        return mean, np.eye(len(mean)) / float(state["scale"])
+    def linear(self, state: Params) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Centre (d,), matrix (d, k) and scale of the embedding as (x - centre)'matrix / scale."""
+        return state["mean"].astype(np.float64), np.eye(len(state["mean"])), float(state["scale"])

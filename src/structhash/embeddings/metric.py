@@ -102,10 +102,9 @@ class Metric:
         """Chances (q, m) of the partners (q, m) of each query (q,), all row numbers of Z: see `by_cosine`."""
         return by_cosine(Z, queries, partners)
 
-    def linear(self, state: Params) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Centre (d,) and matrix (d, d) of the embedding as (x - centre)'matrix."""
-        center, scaling = Cosine().linear(state)
-        return center, scaling @ state["matrix"].astype(np.float64)
+    def linear(self, state: Params) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Centre (d,), matrix (d, k) and scale of the embedding as (x - centre)'matrix / scale."""
+        return state["mean"].astype(np.float64), state["matrix"].astype(np.float64), float(state["scale"])
 
 
 def leading(Z: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
