@@ -162,7 +162,8 @@ def of_peers(name, protocol, n_bits):
 
 def of_ours(name, protocol, n_bits):
     """The same of `structhash` as it is by default, on the first split of its comparison, that of the peers."""
-    document = json.loads((RESULTS / "best" / f"{name}_{protocol}.json").read_text())
+    path = RESULTS / "best" / f"{name}_{protocol}.json"
+    document = json.loads(path.read_text()) if path.exists() else {"lines": []}
     return {
         (line["method"], line["distance"]): {key: values[0] for key, values in line["by_seed"].items()}
         for line in document["lines"]

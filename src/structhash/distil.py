@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._rows import runs
+from structhash._rows import runs, unit_rows
 from structhash.families._scale import blocks, mean_and_scale
 from structhash.masters.listwise import ListwiseMaster
 from structhash.pairs import PairGraph
@@ -72,8 +72,7 @@ def lists(
 
 def nearest(Z: NDArray[Any], count: int) -> NDArray[np.uint16]:
     """The `count` others of largest cosine to each row of Z (n, d), in any order: (n, count)."""
-    norms = np.linalg.norm(Z, axis=1, keepdims=True)
-    U = (Z / np.where(norms > 0, norms, 1)).astype(np.float32)
+    U = unit_rows(Z).astype(np.float32)
     out = np.empty((len(U), count), np.uint16)
     for run in runs(len(U) if count else 0, BLOCK):
         apart = -U[run] @ U.T

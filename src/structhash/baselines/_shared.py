@@ -48,15 +48,6 @@ def mean_of(X: NDArray[Any]) -> NDArray[np.float64]:
     return X.mean(axis=0, dtype=np.float64)
 
 
-def unit_rows(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Rows x / ||x||, float64; rows of zeros stay so."""
-    Z = X.astype(np.float64)
-    largest = np.abs(Z).max(axis=1, keepdims=True)
-    Z /= np.where(largest > 0, largest, 1)  # so that squares neither overflow nor vanish
-    norms = np.linalg.norm(Z, axis=1, keepdims=True)
-    return Z / np.where(norms > 0, norms, 1)
-
-
 def scaled_rows(X: NDArray[Any], mean: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows (n, d) from their mean, divided by one number: the root mean squared norm is 1."""
     Z = X - mean

@@ -10,8 +10,9 @@ from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from structhash._rows import unit_rows
 from structhash._sides import Planes
-from structhash.baselines._shared import Supervised, keep_planes, mean_of, planes_of, unit_rows
+from structhash.baselines._shared import Supervised, keep_planes, mean_of, planes_of
 from structhash.codes import hamming, pack
 from structhash.encoder import check_count, check_positive, generator, whole
 

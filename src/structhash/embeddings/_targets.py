@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from structhash._rows import unit_rows
+
 SHARE = 0.1  # of a list that counts as near: the perplexity of its target
 SHARPEST, ROUNDS = 1e4, 40  # largest inverse temperature, halvings in search of it
 
@@ -26,8 +28,7 @@ def by_cosine(Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) ->
     The perplexity, exp of the entropy, is a smooth count of neighbours, as in t-SNE (van der Maaten, Hinton
     2008). So no unit and no spread of the vectors matters.
     """
-    norms = np.linalg.norm(Z, axis=1, keepdims=True)
-    cosines = dots((Z / np.where(norms > 0, norms, 1)).astype(np.float32), queries, partners)
+    cosines = dots(unit_rows(Z).astype(np.float32), queries, partners)
     sharpen(cosines, np.log(max(1.5, SHARE * partners.shape[1])))
     return cosines
 

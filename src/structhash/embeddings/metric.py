@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
-from structhash._rows import float_type
-from structhash.embeddings._targets import by_cosine
+from structhash._rows import float_type, unit_rows
 from structhash.embeddings.cosine import Cosine
 from structhash.families.linear import Linear
 from structhash.metrics import average_precision, tie_blocks
@@ -27,7 +26,7 @@ WIDEST = 1024  # directions, at most
 
 
 @dataclass(frozen=True)
-class Metric:
+class Metric(Cosine):
     """Rows whitened within classes and stretched between them, compared by their cosine.
 
     With S the covariance of rows around their class means, z = (S + ridge I)^(-1/2) (x - mean), and with b the
@@ -98,10 +97,6 @@ class Metric:
         """Vectors (n, d) of rows X (n, d)."""
         return Linear().features(X, state) @ state["matrix"]
 
-    def targets(self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
-        """Chances (q, m) of the partners (q, m) of each query (q,), all row numbers of Z: see `by_cosine`."""
-        return by_cosine(Z, queries, partners)
-
     def linear(self, state: Params) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Centre (d,), matrix (d, k) and scale of the embedding as (x - centre)'matrix / scale."""
         return state["mean"].astype(np.float64), state["matrix"].astype(np.float64), float(state["scale"])
@@ -135,8 +130,7 @@ def matrices(
 
 def precision(Z: NDArray[Any], index: NDArray[np.int64]) -> float:
     """Mean average precision of ranking rows Z (n, d) by cosine to each other, labels being index (n,)."""
-    norms = np.linalg.norm(Z, axis=1, keepdims=True)
-    U = Z / np.where(norms > 0, norms, 1)
+    U = unit_rows(Z)
     others = ~np.eye(len(U), dtype=bool)
     apart = (-U @ U.T)[others].reshape(len(U), -1)
     relevant = (index[:, None] == index)[others].reshape(len(U), -1)

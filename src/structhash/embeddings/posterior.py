@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 from threadpoolctl import threadpool_limits
 
-from structhash._rows import float_type, floats, runs
+from structhash._rows import float_type, floats, runs, unit_rows
 from structhash.embeddings._targets import dots
 from structhash.families._gauss import similarities, squared_distances
 from structhash.families._scale import ROWS, mean_and_scale
@@ -127,21 +127,12 @@ class Posterior:
         return out / out.sum(axis=1, keepdims=True)
 
 
-def directions(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Rows x / ||x|| (n, d); rows of zeros stay so."""
-    rows = floats(X).astype(np.float64)
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    rows /= np.where(largest > 0, largest, 1)  # so that squares neither overflow nor vanish
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(norms > 0, norms, 1)
-
-
 def places(X: NDArray[Any], mean: NDArray[Any], units: Any) -> NDArray[np.float64]:
     """Where the kernel sees rows (n, d): their directions and the centred rows, each divided by its unit.
 
     A unit of 0 leaves out its part.
     """
-    parts = [directions(X) / units[0]] if units[0] else []
+    parts = [unit_rows(X) / units[0]] if units[0] else []
     if units[1]:
         parts.append((floats(X).astype(np.float64) - mean) / units[1])
     return np.hstack(parts)
@@ -152,7 +143,7 @@ def choose(
 ) -> tuple[tuple[float, float], float]:
     """The units of `places`, and the bandwidth, by the likelihood of the labels of some rows."""
     some = rng.permutation(len(X))[:TRIAL]
-    spreads = [root_spread(directions(X[some])), root_spread(floats(X[some]).astype(np.float64))]
+    spreads = [root_spread(unit_rows(X[some])), root_spread(floats(X[some]).astype(np.float64))]
     trials = []
     for form in FORMS:
         units = spreads[0] * form[0], spreads[1] * form[1]
