@@ -196,6 +196,17 @@ def default(line):
     return line["method"] in ("structhash", "structhash@database:embedding=metric")
 
 
+def study():
+    """What each choice of the study changes."""
+    lines = head("classes", "choice", *SETS, "gain", "p")
+    for line in json.loads((RESULTS / "study.json").read_text())["lines"]:
+        figures = [f"{line[name]['map@64 bits']:.3f}" for name in SETS]
+        first = line["gain"] == 0 and line["p"] == 1
+        gain = ["", ""] if first else [f"{line['gain']:+.4f}", f"{line['p']:.1g}"]
+        lines.append(row(line["protocol"], f"`{line['choice']}`", *figures, *gain))
+    return lines
+
+
 def everyone(protocol, measures, n_bits=64):
     """A line a method and distance, a column a set; the best first in the mean of the last measure."""
     found = {name: of_peers(name, protocol, n_bits) | of_ours(name, protocol, n_bits) for name in SETS}
@@ -238,6 +249,7 @@ def published():
 
 PAGES = {
     "baselines.md": (peers, originals),
+    "method.md": (study,),
     "results.md": (rivals, seen, unseen, published),
     "speed.md": (speed, phases, sizes, versions),
 }

@@ -23,7 +23,7 @@ def test_readme_shows_the_result_file(name):
         assert line.strip() in readme
 
 
-@pytest.mark.parametrize("name", ["baselines.md", "results.md", "speed.md"])
+@pytest.mark.parametrize("name", ["baselines.md", "method.md", "results.md", "speed.md"])
 def test_pages_are_what_their_script_makes(name):
     pages, page = runpy.run_path(str(BENCHMARKS / "pages.py")), (ROOT / "docs" / name).read_text()
     assert page == pages["filled"](page, pages["PAGES"][name]), "run benchmarks/pages.py"

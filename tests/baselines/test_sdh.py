@@ -8,9 +8,9 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
+from structhash._rows import unit_rows
 from structhash.baselines import ITQ, LSH, SDH
 from structhash.baselines._discrete import ridge_with_bias
-from structhash.baselines._shared import unit_rows
 from structhash.baselines.sdh import descend
 from structhash.codes import hamming
 from structhash.metrics import average_precision, tie_blocks
