@@ -40,7 +40,7 @@ def contenders(X, dtype):
         for first in range(0, len(X), 1024):
             np.matmul(X[first : first + 1024], normals.T, out=scores[first : first + 1024])
 
-    learned = StructHash(BITS, family="linear:steps=0", n_near=2, n_far=2, random_state=0)
+    learned = StructHash(BITS, ranking="sndcg", family="linear:steps=0", n_near=2, n_far=2, random_state=0)
     learned.fit(sample[:300], np.arange(300) % 10)
     index = faiss.IndexLSH(X.shape[1], BITS)
     rotation = faiss.ITQTransform(X.shape[1], BITS, X.shape[1] > BITS)
