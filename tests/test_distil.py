@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.utils import shuffle
 
-from structhash import Neighbours, StructHash
+from structhash import Neighbours, StructHash, load_model
 from structhash.baselines.itq import ITQ
 from structhash.baselines.sdh import SDH
 from structhash.distil import PARTNERS, POINTS, lists, nearest, task
@@ -87,6 +87,13 @@ def test_unlabeled_rows_move_the_bits_to_where_they_lie():
     moved = StructHash(16, embedding="metric", random_state=0).fit(near, labels, unlabeled=far)
     np.testing.assert_allclose(moved.embedding_state_["mean"], far.mean(axis=0))
     assert moved.score(far, Y[Y >= 5]) > plain.score(far, Y[Y >= 5]) + 0.05
+
+
+def test_a_fit_by_a_ranking_keeps_nothing_of_a_distilled_one(tmp_path):
+    model = StructHash(4, n_near=5, n_far=5, random_state=0).fit(X[:100], Y[:100])
+    model.set_params(ranking="auc").fit(X[:100], Y[:100]).save(tmp_path / "model")
+    assert not hasattr(model, "embedding_state_")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").encode(X), model.encode(X))
 
 
 def test_what_cannot_be_distilled_is_refused():

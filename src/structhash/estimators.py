@@ -122,6 +122,7 @@ class CGHash(HashEncoder):
         loss = load("losses", self.loss)
         regularizer = load("regularizers", self.regularizer)
         n_jobs = threads(self.n_jobs)
+        check_settings(self)
 
         kind = TripletMaster if loss.smooth else HingeMaster
 

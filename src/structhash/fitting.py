@@ -51,7 +51,6 @@ def bit_by_bit(
     encoder: Any, X: Any, y: Any, make_master: Callable[[Rankings, PairGraph, Schedule], Master]
 ) -> Iterator[Step]:
     """Check the input, draw the comparisons, generate columns, keep the outcome."""
-    check_settings(encoder)
     family, start = load("families", encoder.family), load("starts", encoder.start)
     schedule = load("schedules", encoder.schedule)
     if isinstance(y, Supervision) or is_indicator(y):
@@ -76,6 +75,7 @@ def bit_by_bit(
     yield from generate(encoder, Z, graph, master, family, start, rng, known)
     encoder.state_, encoder.n_skipped_ = state, n_skipped
     encoder.embedding_ = None
+    vars(encoder).pop("embedding_state_", None)  # of an earlier fit that distilled
     encoder.weighted_ = not isinstance(schedule, Stagewise)
     report(encoder)
 

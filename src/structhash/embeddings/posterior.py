@@ -16,11 +16,9 @@ from threadpoolctl import threadpool_limits
 from structhash._rows import float_type, floats, runs, unit_rows
 from structhash.embeddings._targets import dots
 from structhash.families._gauss import similarities, squared_distances
-from structhash.families._scale import ROWS, mean_and_scale
-from structhash.families._scale import blocks as float_blocks
+from structhash.families._scale import ROWS, blocks, mean_and_scale
 from structhash.pieces import Params
 
-BLOCK = 1024  # rows at a time
 TRIAL = 700  # rows on which form and bandwidth are chosen
 BANDWIDTHS = (0.05, 0.1, 0.2, 0.4)  # sigma^2, in mean squared distances of two rows
 FORMS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))  # shares of the direction of a row, and of the centred row
@@ -85,7 +83,7 @@ class Posterior:
         ValueError
             If all rows are the same.
         """
-        mean, scale = mean_and_scale(lambda: float_blocks(X))
+        mean, scale = mean_and_scale(lambda: blocks(X))
         if scale == 0:
             raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
         index = np.unique(y, return_inverse=True)[1]
@@ -192,7 +190,7 @@ def regress(
         s, AY = values[kept], (vectors[:, kept] * np.sqrt(values[kept])).T @ wanted(slice(None))
     else:
         gram, AY = np.zeros((root.shape[1],) * 2), np.zeros((root.shape[1], len(prior)))
-        for run in runs(len(index), BLOCK):
+        for run in runs(len(index)):
             A = turned(run)
             gram += A.T @ A
             AY += A.T @ wanted(run)

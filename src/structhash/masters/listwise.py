@@ -8,26 +8,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from structhash.objectives.regularizers import LInf
 from structhash.pairs import PairGraph
-from structhash.pieces import Pairs, Solution
+from structhash.pieces import Solution
 
 ROUNDS = 50  # Newton steps for one number, at most
 ENOUGH = 1e-9  # slope of the mean loss at which they end
 LEAST, MOST = 1e-6, 50.0  # the weight
-
-
-class Free:
-    """No regulariser: the lists have one weight to learn, and it is bounded by the loss."""
-
-    upper = np.inf
-
-    def cost(self, bit: NDArray[Any]) -> float:
-        """0."""
-        return 0.0
-
-    def charge(self, pairs: Pairs) -> Pairs:
-        """The pair weights as they are."""
-        return pairs
 
 
 class ListwiseMaster:
@@ -59,7 +46,7 @@ class ListwiseMaster:
 
     def __init__(self, graph: PairGraph, targets: NDArray[Any], n_bits: int, pull: float = 0.0) -> None:
         self.graph, self.targets = graph, targets.astype(np.float32)
-        self.regularizer, self.own = Free(), float(pull)
+        self.regularizer, self.own = LInf(MOST), float(pull)
         self.n_bits, self.weight = 0, 1.0
         self.distances = np.zeros(len(targets), np.uint8 if n_bits < 256 else np.int32)
 
