@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from structhash import Qrels, StructHash
-from structhash.crossvalidate import compare_judged
+from structhash.crossvalidate import compare_judged, training
+from structhash.embeddings.manifold import Manifold
 from structhash.evaluate import code_blocks, float_blocks, judgements, retrieval
 from structhash.report import summarise
 
@@ -111,3 +112,19 @@ def test_what_cannot_be_compared_is_refused(topics, change, message):
     words = {"methods": ["structhash"], "X": X, "Q": Q, "qrels": qrels, "bits": [2], "seeds": [0]} | change
     with pytest.raises(ValueError, match=message):
         list(compare_judged(**words))
+
+
+@pytest.mark.parametrize(
+    ("settings", "rows_alone"),
+    [
+        ({}, False),
+        ({"embedding": "cosine"}, True),
+        ({"embedding": Manifold()}, True),
+        ({"embedding": "metric"}, False),
+        ({"embedding": "cosine", "ranking": "ndcg"}, False),
+    ],
+)
+def test_what_distils_the_rows_alone_is_given_no_judgements(topics, settings, rows_alone):
+    _, Q, qrels = topics
+    found = training(StructHash(**settings), Q, qrels, np.arange(5))
+    assert (found is None) == rows_alone

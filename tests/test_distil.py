@@ -8,7 +8,8 @@ from sklearn.utils import shuffle
 from structhash import Neighbours, StructHash, load_model
 from structhash.baselines.itq import ITQ
 from structhash.baselines.sdh import SDH
-from structhash.distil import PARTNERS, POINTS, lists, nearest, task
+from structhash.distil import PARTNERS, POINTS, lists, task
+from structhash.embeddings._graph import nearest
 from structhash.pieces import load
 
 X, Y = shuffle(*load_digits(return_X_y=True), random_state=0)
@@ -19,9 +20,9 @@ TRAIN, REST = slice(0, 600), slice(600, None)
 @pytest.mark.parametrize(("n", "length"), [(5, 3), (5, 4), (5, 99), (4, 7), (300, 50)])
 def test_lists_hold_others_each_once_and_begin_with_the_nearest(n, length, count):
     Z = np.random.default_rng(1).normal(size=(n, 4))
-    first = nearest(Z, count)
-    found = lists(n, length, np.random.default_rng(0), first)
     U = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    first, _ = nearest(U, U, count, own=False)
+    found = lists(n, length, np.random.default_rng(0), first)
     for i in range(n):
         order = [j for j in np.argsort(-U @ U[i]) if j != i]
         assert set(first[i].tolist()) == set(order[:count])

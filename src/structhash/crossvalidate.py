@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
+from structhash.estimators import StructHash
 from structhash.evaluate import (
     Block,
     Result,
@@ -23,6 +24,7 @@ from structhash.evaluate import (
     retrieval,
 )
 from structhash.methods import Method, bit_by_bit, prepare
+from structhash.pieces import is_auto, load
 from structhash.supervision import Qrels
 from structhash.supervision.judgements import by_query
 
@@ -92,9 +94,16 @@ def check_method(method: Method) -> None:
             raise ValueError(f"{method.name!r} learns from class labels, not from judgements; leave it out")
 
 
+def distils_rows(encoder: Any) -> bool:
+    """Whether the encoder distils X alone, so that judgements have nothing to teach it."""
+    if not isinstance(encoder, StructHash) or not is_auto(encoder.ranking) or is_auto(encoder.embedding):
+        return False
+    return not load("embeddings", encoder.embedding).labelled
+
+
 def training(encoder: Any, Q: NDArray[Any], qrels: NDArray[Any], train: NDArray[np.int64]) -> Qrels | None:
     """The judgements of some queries, which alone are numbered and known; None where nothing is learned."""
-    if not bit_by_bit(encoder) or getattr(encoder, "embedding", None) == "cosine":  # distilled from X alone
+    if not bit_by_bit(encoder) or distils_rows(encoder):
         return None
     kept = qrels[np.isin(qrels[:, 0], train)]
     kept = np.column_stack([np.searchsorted(train, kept[:, 0]), kept[:, 1:]])

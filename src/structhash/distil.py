@@ -7,15 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._rows import runs, unit_rows
-from structhash.families._scale import blocks, mean_and_scale
+from structhash._rows import unit_rows
+from structhash.embeddings._graph import nearest
 from structhash.masters.listwise import ListwiseMaster
 from structhash.pairs import PairGraph
 from structhash.pieces import Params
 
 POINTS = 4000  # rows that bits are learned from, at most
 PARTNERS = 512  # of each of them
-BLOCK = 512  # rows whose cosines are held at a time
 
 
 class Task(NamedTuple):
@@ -36,14 +35,10 @@ def task(
     """
     n = len(X) if others is None else len(others)
     points = np.arange(n) if n <= POINTS else np.sort(rng.permutation(n)[:POINTS])
-    if others is None:
-        state, Z = embedding.fit(X, y, points, rng)
-    else:
-        state, _ = embedding.fit(X, y, np.arange(min(len(X), POINTS)), rng)
-        if "mean" in state:
-            state["mean"] = mean_and_scale(lambda: blocks(others))[0].astype(state["mean"].dtype)
-        Z = embedding.embed(others[points], state)
-    partners = lists(len(points), PARTNERS, rng, nearest(Z, min(embedding.nearest, len(points) - 1)))
+    state, Z = embedding.fit(X, y, others, points, rng)
+    U = unit_rows(Z).astype(np.float32)
+    near, _ = nearest(U, U, min(embedding.nearest, len(points) - 1), own=False)
+    partners = lists(len(points), PARTNERS, rng, near)
     queries = np.arange(len(points), dtype=np.int32)
     targets = embedding.targets(Z, queries, partners)
     indptr = np.arange(len(points) + 1, dtype=np.int64) * partners.shape[1]
@@ -67,15 +62,4 @@ def lists(
         for taken in own:  # the drawn numbers leave out these
             drawn += drawn >= taken
         out[i] = np.append(first[i], drawn)
-    return out
-
-
-def nearest(Z: NDArray[Any], count: int) -> NDArray[np.uint16]:
-    """The `count` others of largest cosine to each row of Z (n, d), in any order: (n, count)."""
-    U = unit_rows(Z).astype(np.float32)
-    out = np.empty((len(U), count), np.uint16)
-    for run in runs(len(U) if count else 0, BLOCK):
-        apart = -U[run] @ U.T
-        apart[np.arange(len(apart)), np.arange(run.start, run.stop)] = np.inf
-        out[run] = np.argpartition(apart, count, axis=1)[:, :count]
     return out

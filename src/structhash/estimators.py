@@ -17,7 +17,7 @@ from structhash.masters.ranking import RankingMaster
 from structhash.masters.schedules import Stagewise
 from structhash.masters.triplet import TripletMaster
 from structhash.pairs import PairGraph
-from structhash.pieces import Rankings, Schedule, load
+from structhash.pieces import Rankings, Schedule, is_auto, load
 from structhash.supervision import Supervision, is_indicator
 
 
@@ -245,7 +245,7 @@ class StructHash(HashEncoder):
 
     def steps(self, X: Any, y: Any = None, *, unlabeled: Any = None) -> Iterator[Step]:
         """`fit` as a generator, one `Step` a bit; the model is fitted once it is exhausted."""
-        auto = isinstance(self.ranking, str) and self.ranking == "auto"
+        auto = is_auto(self.ranking)
         ranking = load("rankings", "sndcg" if auto else self.ranking)
         regularizer = load("regularizers", self.regularizer)
         n_jobs = threads(self.n_jobs)

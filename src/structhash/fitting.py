@@ -19,7 +19,7 @@ from structhash.distil import task
 from structhash.encoder import check_count, check_positive, generator, whole_or_nothing
 from structhash.masters.schedules import Stagewise
 from structhash.pairs import PairGraph, pair_graph
-from structhash.pieces import Family, Params, Rankings, Schedule, Start, load
+from structhash.pieces import Family, Params, Rankings, Schedule, Start, is_auto, load
 from structhash.supervision import Supervision, as_supervision, is_indicator, points
 from structhash.supervision.labels import classify
 from structhash.supervision.shared import check_partners
@@ -84,8 +84,8 @@ def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
     """Fit `encoder` to an embedding, bit by bit; where that fails or is left half-way it stays as it was."""
     with whole_or_nothing(encoder):
         family, start = load("families", encoder.family), load("starts", encoder.start)
-        auto = isinstance(encoder.embedding, str) and encoder.embedding == "auto"
-        name = ("cosine" if y is None else "posterior") if auto else encoder.embedding
+        default = "cosine" if y is None else "posterior"
+        name = default if is_auto(encoder.embedding) else encoder.embedding
         embedding = load("embeddings", name)
         if embedding.labelled and y is None:
             raise ValueError(

@@ -127,9 +127,8 @@ class Ranking(Protocol):
 class Embedding(Protocol):
     """Vectors in which near means alike, and how alike they are: see `structhash.embeddings`.
 
-    `state` is a dict of plain arrays; ``state["mean"]``, where there is one, may be replaced by that of the
-    rows to be searched. `labelled` says whether labels are needed; `pull`, how much codes shall draw together
-    what is alike (`structhash.masters.listwise`); `nearest`, how many of a point's partners are
+    `state` is a dict of plain arrays. `labelled` says whether labels are needed; `pull`, how much codes shall
+    draw together what is alike (`structhash.masters.listwise`); `nearest`, how many of a point's partners are
     those of largest cosine. One that is linear may have ``linear(state)``, a centre (d,), a matrix (d, k)
     and a scale, so that planes in it are planes among the rows.
     """
@@ -139,9 +138,13 @@ class Embedding(Protocol):
     nearest: ClassVar[int]
 
     def fit(
-        self, X: NDArray[Any], y: Any, points: NDArray[np.int64], rng: np.random.Generator
+        self, X: NDArray[Any], y: Any, others: Any, points: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[Params, NDArray[Any]]:
-        """State, and the vectors of the rows `points` of X as they would be had X not held them."""
+        """State, learned from rows X (n, d) and labels y (n,) or None, and the vectors of the rows `points`.
+
+        They are numbered in `others` (m, d), rows like those to be searched, or, where it is None, in X, and
+        then are such as they would be had X not held them.
+        """
         ...
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]: ...
@@ -232,6 +235,11 @@ def names(kind: str) -> list[str]:
     ['stagewise', 'totally_corrective']
     """
     return list(classes(kind))
+
+
+def is_auto(spec: Any) -> bool:
+    """Whether a setting leaves the choice of a piece to the method."""
+    return isinstance(spec, str) and spec == "auto"
 
 
 def load(kind: str, spec: Any) -> Any:

@@ -14,7 +14,7 @@ EMBEDDINGS = names("embeddings")
 
 
 def fit(name, rows=X, seed=0):
-    return load("embeddings", name).fit(rows[:200], Y[:200], SOME, np.random.default_rng(seed))
+    return load("embeddings", name).fit(rows[:200], Y[:200], None, SOME, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("name", EMBEDDINGS)

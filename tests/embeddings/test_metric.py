@@ -22,7 +22,7 @@ def classes(n_classes, each, d=6, noise=5.0, first=0):
 def test_within_classes_rows_are_white_but_for_the_ridge():
     Z, index = classes(5, 30)
     Z = Z - Z.mean(axis=0)
-    (M,) = matrices(Z, index, [(2.0, 1e9)])
+    (M,) = matrices(Z, index, [2.0], keep=1e9)
     within = Z - np.stack([Z[index == c].mean(axis=0) for c in range(5)])[index]
     S = within.T @ within / len(Z)
     np.testing.assert_allclose(M @ (S + 2 * S.trace() / 6 * np.eye(6)) @ M, np.eye(6), atol=1e-6)
@@ -31,7 +31,7 @@ def test_within_classes_rows_are_white_but_for_the_ridge():
 def test_directions_are_scaled_by_how_far_classes_are_apart_in_them():
     Z, index = classes(5, 30)
     Z = Z - Z.mean(axis=0)
-    (white,), (M,) = matrices(Z, index, [(1.0, 1e12)]), matrices(Z, index, [(1.0, 0.2)])
+    (white,), (M,) = matrices(Z, index, [1.0], keep=1e12), matrices(Z, index, [1.0], keep=0.2)
     means = np.stack([Z[index == c].mean(axis=0) for c in range(5)]) @ white
     values, directions = np.linalg.eigh(means.T @ means / 5)
     scaled = directions * np.sqrt((values + 0.2) / (values + 1.2)) @ directions.T
@@ -41,30 +41,28 @@ def test_directions_are_scaled_by_how_far_classes_are_apart_in_them():
 def test_new_classes_are_found_by_what_parts_the_old_ones():
     X, y = classes(12, 30)
     new, labels = classes(12, 30, first=1)
-    state, _ = Metric().fit(X, y, np.arange(len(X)), np.random.default_rng(0))
+    state, _ = Metric().fit(X, y, None, np.arange(len(X)), np.random.default_rng(0))
     assert precision(Metric().embed(new, state), labels) > precision(new - X.mean(axis=0), labels) + 0.1
     plain, learned = (
         StructHash(32, embedding=name, random_state=0).fit(X, y).score(new, labels)
         for name in ("cosine", "metric")
     )
-    assert learned > plain + 0.06
+    assert learned > plain + 0.04
 
 
 def test_rows_stay_as_they_are_where_classes_teach_nothing():
     X = RNG.normal(size=(120, 4))
     state, Z = Metric().fit(
-        X, np.arange(120) % 3, np.arange(120), np.random.default_rng(0)
+        X, np.arange(120) % 3, None, np.arange(120), np.random.default_rng(0)
     )  # too few to hold out
     np.testing.assert_array_equal(state["matrix"], np.eye(4))
     np.testing.assert_allclose(Z, (X - X.mean(axis=0)) / float(state["scale"]))
 
 
-def test_precision_is_that_of_a_ranking_by_cosine():
-    Z, index = RNG.normal(size=(12, 3)), np.arange(12) % 3
-    U = Z / np.linalg.norm(Z, axis=1, keepdims=True)
-    found = []
-    for i in range(12):
-        order = [j for j in np.argsort(-U @ U[i]) if j != i]
-        hits = index[order] == index[i]
-        found.append((hits.cumsum() / np.arange(1, 12))[hits].mean())
+def test_precision_is_that_of_the_ten_nearest_by_cosine():
+    Z, index = RNG.normal(size=(30, 3)), np.arange(30) % 3
+    U = Z - Z.mean(axis=0)
+    U /= np.linalg.norm(U, axis=1, keepdims=True)
+    orders = [[j for j in np.argsort(-U @ U[i]) if j != i][:10] for i in range(30)]
+    found = [(index[order] == index[i]).mean() for i, order in enumerate(orders)]
     assert precision(Z, index) == pytest.approx(np.mean(found))

@@ -60,7 +60,7 @@ def test_targets_are_the_chances_of_a_common_class():
 
 def test_training_vectors_are_as_unsure_as_those_of_new_rows():
     X, y = shuffle(*load_digits(return_X_y=True), random_state=0)
-    state, Z = Posterior().fit(X[:300], y[:300], np.arange(300), np.random.default_rng(0))
+    state, Z = Posterior().fit(X[:300], y[:300], None, np.arange(300), np.random.default_rng(0))
     seen, new = Posterior().embed(X[:300], state), Posterior().embed(X[300:], state)
     sure = [V.max(axis=1).mean() for V in (Z, new, seen)]
     assert abs(sure[0] - sure[1]) < 0.03 < sure[2] - sure[1]
@@ -70,7 +70,7 @@ def test_training_vectors_are_as_unsure_as_those_of_new_rows():
 def test_it_classifies_new_rows(n_anchors):
     X, y = load_digits(return_X_y=True)
     piece = Posterior(n_anchors)
-    state, _ = piece.fit(X[:600], y[:600], np.arange(600), np.random.default_rng(0))
+    state, _ = piece.fit(X[:600], y[:600], None, np.arange(600), np.random.default_rng(0))
     assert len(state["anchors"]) == min(n_anchors, 600)
     assert (piece.embed(X[600:], state).argmax(axis=1) == y[600:]).mean() > (0.85 if n_anchors == 50 else 0.93)
 
@@ -78,11 +78,11 @@ def test_it_classifies_new_rows(n_anchors):
 def test_rows_that_differ_by_their_length_alone_are_told_apart():
     X = np.outer(np.r_[np.linspace(1, 2, 30), np.linspace(5, 6, 30)], np.ones(4))
     y = np.repeat([0, 1], 30)
-    state, _ = Posterior().fit(X, y, np.arange(60), np.random.default_rng(0))
+    state, _ = Posterior().fit(X, y, None, np.arange(60), np.random.default_rng(0))
     assert (Posterior().embed(X, state).argmax(axis=1) == y).all()
 
 
 @pytest.mark.parametrize("value", [1, 0, 2.5, True, "many"])
 def test_a_bad_number_of_anchors_is_refused(value):
-    with pytest.raises(ValueError, match=r"anchors=.*: give an integer >= 2"):
+    with pytest.raises(ValueError, match=r"anchors=.*: give an integer of at least 2"):
         Posterior(value)

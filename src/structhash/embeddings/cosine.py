@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash.embeddings._targets import by_cosine
+from structhash.families._scale import blocks, mean_and_scale
 from structhash.families.linear import Linear
 from structhash.pieces import Params
 
@@ -20,7 +21,7 @@ class Cosine:
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(20, 3))
-    >>> state, Z = Cosine().fit(X, None, np.arange(20), np.random.default_rng(0))
+    >>> state, Z = Cosine().fit(X, None, None, np.arange(20), np.random.default_rng(0))
     >>> bool(abs(Z.mean(axis=0)).max() < 1e-12)
     True
     """
@@ -30,17 +31,22 @@ class Cosine:
     nearest: ClassVar[int] = 64
 
     def fit(
-        self, X: NDArray[Any], y: Any, points: NDArray[np.int64], rng: np.random.Generator
+        self, X: NDArray[Any], y: Any, others: Any, points: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[Params, NDArray[Any]]:
-        """Mean and scale of rows X (n, d), and the vectors (k, d) of k of them; y is not looked at.
+        """State, and the vectors (k, d) of the rows `points` of `others` (m, d), or of X (n, d); y is not used.
+
+        State is the mean of these rows, and the scale of X.
 
         Raises
         ------
         ValueError
             If all rows are the same.
         """
-        state = Linear().prepare(X, rng)
-        return state, self.embed(X[points], state)
+        state, rows = Linear().prepare(X, rng), X
+        if others is not None:
+            state["mean"] = mean_and_scale(lambda: blocks(others))[0].astype(state["mean"].dtype)
+            rows = others
+        return state, self.embed(rows[points], state)
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Centred and scaled rows (n, d)."""

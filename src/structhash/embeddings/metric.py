@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,16 +12,17 @@ from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
 from structhash._rows import float_type, unit_rows
+from structhash.embeddings._graph import nearest
 from structhash.embeddings.cosine import Cosine
 from structhash.families.linear import Linear
-from structhash.metrics import average_precision, tie_blocks
 from structhash.pieces import Params
 
-RIDGES = (1.0, 3.0, 10.0)  # added to the within-class covariance, in its mean variances
-KEEPS = (0.1, 1.0, 1e6)  # variance between classes that every direction is thought to have; 1e6: all alike
-SPLITS = 4  # of the classes, to choose among these
+RIDGES = (1.0, 3.0, 10.0, 30.0)  # added to the within-class covariance, in its mean variances
+KEEP = 1.0  # variance between classes that every direction is thought to have besides
+SPLITS = 8  # of the classes, to choose among the ridges
 HELD_OUT = 0.3  # share of the classes on which a metric is judged
 JUDGED = 1000  # rows judged, at most
+NEAREST = 10  # of each row, whose classes judge
 WIDEST = 1024  # directions, at most
 
 
@@ -31,21 +32,21 @@ class Metric(Cosine):
 
     With S the covariance of rows around their class means, z = (S + ridge I)^(-1/2) (x - mean), and with b the
     variances of the class means along their principal directions of z, those are scaled by
-    sqrt((b + keep) / (b + keep + 1)): what differs between the classes at hand counts most, and what does not
-    may still tell others apart. Ridge and `keep`, and whether to leave rows as they are, are chosen by mean
-    average precision among rows of classes held out. Of more than 1,024 features the leading 1,024 principal
-    directions count.
+    sqrt((b + 1) / (b + 2)): what differs between the classes at hand counts most, and what does not may still
+    tell others apart. The ridge, and whether to leave rows as they are, are chosen by how many of the ten
+    nearest are of the same class among rows of classes held out. Of more than 1,024 features the leading 1,024
+    principal directions count.
 
     References
     ----------
     Ioffe, Probabilistic linear discriminant analysis, ECCV 2006, https://doi.org/10.1007/11744085_41: the
-    scaling at keep = 0 is that of its similarity.
+    scaling sqrt(b / (b + 1)) is that of its similarity.
 
     Examples
     --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
-    >>> state, Z = Metric().fit(X[:300], y[:300], np.arange(300), np.random.default_rng(0))
+    >>> state, Z = Metric().fit(X[:300], y[:300], None, np.arange(300), np.random.default_rng(0))
     >>> Z.shape
     (300, 64)
     """
@@ -55,43 +56,47 @@ class Metric(Cosine):
     nearest: ClassVar[int] = 0
 
     def fit(
-        self, X: NDArray[Any], y: Any, points: NDArray[np.int64], rng: np.random.Generator
+        self, X: NDArray[Any], y: Any, others: Any, points: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[Params, NDArray[Any]]:
-        """State, and vectors (k, d) of k of the rows X (n, d) with labels y (n,).
+        """State, learned from rows X (n, d) with labels y (n,), and vectors (k, d) of the rows `points`.
+
+        They are rows of `others` (m, d), which are centred to be around the origin, or of X where it is None.
 
         Raises
         ------
         ValueError
             If all rows are the same.
         """
-        state, Z = Cosine().fit(X, y, np.arange(len(X)), rng)
+        state, Z = Cosine().fit(X, y, None, np.arange(len(X)), rng)
         index = np.unique(y, return_inverse=True)[1]
         with threadpool_limits(1, user_api="blas"):
             lead = np.eye(Z.shape[1])
             if min(Z.shape) > WIDEST or Z.shape[1] > len(Z):
                 lead = leading(Z, rng)
             matrix = lead @ self.matrix(Z @ lead, index, rng)
-        dtype = float_type(X.dtype)
-        state["matrix"] = matrix.astype(dtype)
-        return state, Z[points] @ state["matrix"]
+        if others is not None:
+            state, Z = Cosine().fit(X, y, others, points, rng)
+        else:
+            Z = Z[points]
+        state["matrix"] = matrix.astype(float_type(X.dtype))
+        return state, Z @ state["matrix"]
 
     def matrix(
         self, Z: NDArray[Any], index: NDArray[np.int64], rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """The matrix (d, d) of the best choice, or I, for centred rows Z of classes index (n,)."""
         n_classes = index.max() + 1
-        choices = [(ridge, keep) for ridge in RIDGES for keep in KEEPS]
         n_held = max(2, int(HELD_OUT * n_classes))
-        totals = np.zeros(1 + len(choices))
+        totals = np.zeros(1 + len(RIDGES))
         for _ in range(SPLITS if n_classes - n_held >= 2 else 0):
             held = np.isin(index, rng.permutation(n_classes)[:n_held])
             judged = rng.permutation(np.flatnonzero(held))[:JUDGED]
             rest = np.unique(index[~held], return_inverse=True)[1]
             totals[0] += precision(Z[judged], index[judged])
-            for k, M in enumerate(matrices(Z[~held], rest, choices), 1):
+            for k, M in enumerate(matrices(Z[~held], rest, RIDGES), 1):
                 totals[k] += precision(Z[judged] @ M, index[judged])
         best = int(np.argmax(totals))
-        return np.eye(Z.shape[1]) if best == 0 else next(matrices(Z, index, [choices[best - 1]]))
+        return np.eye(Z.shape[1]) if best == 0 else next(matrices(Z, index, RIDGES[best - 1 : best]))
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Vectors (n, d) of rows X (n, d)."""
@@ -110,9 +115,9 @@ def leading(Z: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def matrices(
-    Z: NDArray[Any], index: NDArray[np.int64], choices: list[tuple[float, float]]
+    Z: NDArray[Any], index: NDArray[np.int64], ridges: Sequence[float], keep: float = KEEP
 ) -> Iterator[NDArray[np.float64]]:
-    """The matrix (d, d) of each (ridge, keep)."""
+    """The matrix (d, d) of each ridge."""
     size = np.bincount(index)
     means = np.zeros((len(size), Z.shape[1]))
     np.add.at(means, index, Z.astype(np.float64))
@@ -120,7 +125,7 @@ def matrices(
     within = Z - means[index]
     values, vectors = np.linalg.eigh(within.T @ within / len(Z))
     values, center = np.maximum(values, 0), size @ means / len(Z)
-    for ridge, keep in choices:
+    for ridge in ridges:
         whiten = vectors / np.sqrt(values + ridge * values.mean() + np.finfo(np.float32).tiny) @ vectors.T
         apart = (means - center) * np.sqrt(size / len(Z))[:, None] @ whiten
         _, roots, directions = np.linalg.svd(apart, full_matrices=False)
@@ -129,10 +134,7 @@ def matrices(
 
 
 def precision(Z: NDArray[Any], index: NDArray[np.int64]) -> float:
-    """Mean average precision of ranking rows Z (n, d) by cosine to each other, labels being index (n,)."""
-    U = unit_rows(Z)
-    others = ~np.eye(len(U), dtype=bool)
-    apart = (-U @ U.T)[others].reshape(len(U), -1)
-    relevant = (index[:, None] == index)[others].reshape(len(U), -1)
-    found = average_precision(tie_blocks(apart, relevant))
-    return 0.0 if np.isnan(found).all() else float(np.nanmean(found))
+    """Share of the nearest ten of each row of Z (n, d), by cosine around the mean, that are of its class."""
+    U = unit_rows(Z - Z.mean(axis=0))
+    near, _ = nearest(U, U, min(NEAREST, len(U) - 1), own=False)
+    return float((index[near] == index[:, None]).mean()) if near.size else 0.0

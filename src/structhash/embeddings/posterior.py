@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,10 +14,12 @@ from threadpoolctl import threadpool_limits
 
 from structhash._rows import float_type, floats, runs, unit_rows
 from structhash.embeddings._targets import dots
+from structhash.encoder import check_count
 from structhash.families._gauss import similarities, squared_distances
 from structhash.families._scale import ROWS, blocks, mean_and_scale
 from structhash.pieces import Params
 
+JUDGED = 4000  # rows by which the ridge is chosen, at most, where the points are others
 TRIAL = 700  # rows on which form and bandwidth are chosen
 BANDWIDTHS = (0.05, 0.1, 0.2, 0.4)  # sigma^2, in mean squared distances of two rows
 FORMS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))  # shares of the direction of a row, and of the centred row
@@ -59,24 +60,25 @@ class Posterior:
     --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
-    >>> state, Z = Posterior().fit(X[:300], y[:300], np.arange(300), np.random.default_rng(0))
+    >>> state, Z = Posterior().fit(X[:300], y[:300], None, np.arange(300), np.random.default_rng(0))
     >>> Z.shape, bool((Posterior().embed(X[300:], state).argmax(axis=1) == y[300:]).mean() > 0.9)
     ((300, 10), True)
     """
 
     labelled: ClassVar[bool] = True
-    pull: ClassVar[float] = 1.0
+    pull: ClassVar[float] = 0.0
     nearest: ClassVar[int] = 0
     anchors: int = 2000
 
     def __post_init__(self) -> None:
-        if not isinstance(self.anchors, Integral) or isinstance(self.anchors, bool) or self.anchors < 2:
-            raise ValueError(f"anchors={self.anchors!r}: give an integer >= 2")
+        check_count("anchors", self.anchors, 2)
 
     def fit(
-        self, X: NDArray[Any], y: Any, points: NDArray[np.int64], rng: np.random.Generator
+        self, X: NDArray[Any], y: Any, others: Any, points: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[Params, NDArray[Any]]:
-        """State, and vectors (k, n_classes) of k of the rows X (n, d) with labels y (n,).
+        """State, learned from rows X (n, d) with labels y (n,), and vectors (k, n_classes) of rows `points`.
+
+        They are rows of `others` (m, d), or of X where it is None, and then left out.
 
         Raises
         ------
@@ -95,7 +97,8 @@ class Posterior:
             def rows(part: Any) -> NDArray[np.float64]:
                 return places(X[part], mean, units)
 
-            found = regress(rows, rows(anchors), index, sigma, points)
+            judged = points if others is None else np.arange(min(len(X), JUDGED))
+            found = regress(rows, rows(anchors), index, sigma, judged)
         half, dtype = found.sharpness / 2, float_type(X.dtype)
         state = {
             "center": mean.astype(dtype),
@@ -105,6 +108,8 @@ class Posterior:
             "coef": (found.coef * half).astype(dtype),
             "prior": (np.bincount(index) / len(index) * half).astype(dtype),
         }
+        if others is not None:
+            return state, self.embed(others[points], state)
         return state, softmax(found.left_out * half, axis=1).astype(dtype)
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:

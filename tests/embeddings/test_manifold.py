@@ -1,0 +1,130 @@
+"""Nearness along a graph: its inner products against the inverse they stand for, and what it is for."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from structhash import StructHash
+from structhash.embeddings import _graph
+from structhash.embeddings.manifold import Manifold
+
+ALPHA = 0.9
+
+
+def unit(Z):
+    return Z / np.linalg.norm(Z, axis=1, keepdims=True)
+
+
+def graph(m, k=4, seed=0):
+    U = unit(np.random.default_rng(seed).normal(size=(m, 3)))
+    near, apart = _graph.nearest(U, U, k, own=False)
+    r = _graph.reach(apart)
+    return near, np.exp(-_graph.steps(apart, r, r[near]))
+
+
+def dense(near, w):
+    W = np.zeros((len(near),) * 2)
+    np.put_along_axis(W, near, w, axis=1)
+    return np.maximum(W, W.T)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_the_nearest_are_those_of_largest_cosine(own):
+    U = unit(np.random.default_rng(1).normal(size=(700, 4)))
+    near, apart = _graph.nearest(U, U, 5, own)
+    cosines = U @ U.T
+    if not own:
+        np.fill_diagonal(cosines, -np.inf)
+    np.testing.assert_array_equal(np.sort(near), np.sort(np.argsort(-cosines, axis=1)[:, :5]))
+    expected = np.maximum(1 - np.take_along_axis(cosines, near, axis=1), 0)
+    np.testing.assert_allclose(apart, expected, atol=1e-12)
+
+
+def test_a_points_unit_is_the_root_of_its_seventh_neighbours():
+    apart = np.random.default_rng(0).random((6, 10))
+    np.testing.assert_allclose(_graph.reach(apart), np.sqrt(np.sort(apart, axis=1)[:, 6]))
+    np.testing.assert_allclose(_graph.reach(apart[:, :3]), np.sqrt(apart[:, :3].max(axis=1)))
+
+
+def test_inner_products_are_those_of_the_walk(monkeypatch):
+    monkeypatch.setattr(_graph, "LEAST", 1e-9)
+    near, w = graph(40)
+    near, w = np.column_stack([near, np.arange(40)]), np.column_stack([w, np.full(40, 20.0)])
+    W = dense(near, w)  # of positive eigenvalues, for the diagonal
+    d = W.sum(axis=1)
+    vectors = _graph.diffusion(near, w, ALPHA, 39, np.random.default_rng(0))
+    V = W / d[:, None] @ vectors  # the mean over neighbours
+    walk = (1 - ALPHA) * np.linalg.inv(np.eye(40) - ALPHA * W / np.sqrt(np.outer(d, d)))
+    np.testing.assert_allclose(V @ V.T, walk / np.sqrt(np.outer(d, d)) - 1 / d.sum(), atol=1e-10)
+
+
+@pytest.mark.parametrize("count", [3, 20])
+def test_few_eigenvectors_are_the_leading_ones_however_found(count, monkeypatch):
+    near, w = graph(120)
+    W = dense(near, w)
+    d = W.sum(axis=1)
+    values = np.linalg.eigvalsh(W / np.sqrt(np.outer(d, d)))[::-1][1 : count + 1]
+    kept = values[values > _graph.LEAST]
+    found = []
+    for small in (1000, 10):
+        monkeypatch.setattr(_graph, "SMALL", small)
+        V = _graph.diffusion(near, w, ALPHA, count, np.random.default_rng(0))
+        assert V.shape == (120, len(kept))
+        lengths = (V**2 * d[:, None]).sum(axis=0)
+        np.testing.assert_allclose(np.sort(lengths), np.sort((1 - ALPHA) / (1 - ALPHA * kept) / kept**2))
+        found.append(V @ V.T)
+    np.testing.assert_allclose(found[0], found[1], atol=1e-8)
+
+
+def test_a_value_many_times_over_is_found_as_often():
+    m = 600
+    M = np.kron(np.eye(m // 2), [[0.5, 0.5], [0.5, 0.5]])  # 300 pieces: 1 and 0, 300 times each
+    values, vectors = _graph.leading(lambda x: M @ x.ravel(), m, 50, np.random.default_rng(0))
+    np.testing.assert_allclose(values, 1)
+    np.testing.assert_allclose(M @ vectors, vectors, atol=1e-8)
+
+
+def test_digits_are_found_along_their_neighbours_without_labels():
+    X, y = load_digits(return_X_y=True)
+    plain, along = (
+        StructHash(32, embedding=name, random_state=0).fit(X).score(X, y) for name in ("cosine", "manifold")
+    )
+    assert along > plain + 0.12
+
+
+def test_labels_bring_the_metric_and_unlabeled_rows_the_graph():
+    rng = np.random.default_rng(2)
+    rows, others = rng.normal(size=(400, 8)), rng.normal(size=(300, 8)) + 1
+    points = np.arange(300)
+    state, Z = Manifold().fit(rows, np.arange(400) // 40, others, points, np.random.default_rng(0))
+    assert state["matrix"].shape == (8, 8)
+    np.testing.assert_allclose(state["mean"], others.mean(axis=0))
+    assert len(state["points"]) == 300
+    np.testing.assert_allclose(Z, Manifold().embed(others, state))
+    assert "matrix" not in Manifold().fit(rows, None, None, points, np.random.default_rng(0))[0]
+
+
+def test_points_are_sampled_and_counted_once():
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    state, Z = Manifold(points=60).fit(X, None, None, np.arange(500), np.random.default_rng(0))
+    assert state["points"].shape == (60, 3)
+    assert Z.shape[0] == 500
+    twice = np.repeat(X[:8], 20, axis=0)
+    state, Z = Manifold().fit(twice, None, None, np.arange(160), np.random.default_rng(0))
+    assert len(state["points"]) == 8
+    assert np.isfinite(Z).all()
+
+
+def test_a_row_far_from_all_points_still_has_its_nearest():
+    X = np.random.default_rng(0).normal(size=(200, 3)) * 1e-3 + [1.0, 0, 0]
+    X[100:] -= [1.0, -1.0, 0]
+    state, _ = Manifold().fit(X, None, None, np.arange(200), np.random.default_rng(0))
+    (far,) = Manifold().embed(np.array([[0.0, 0, -9.0]]), state)
+    assert np.isfinite(far).all()
+    np.testing.assert_allclose((far**2).sum(), 1.5)
+
+
+@pytest.mark.parametrize("value", [1, 2.5, True])
+def test_a_bad_number_of_points_is_refused(value):
+    with pytest.raises(ValueError, match=r"points=.*: give an integer of at least 2"):
+        Manifold(value)
