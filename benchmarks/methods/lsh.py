@@ -2,5 +2,5 @@
 
 SPECS = ["lsh", "lsh@database"]
 SOURCE = "Charikar 2002"
-ORIGINAL = None
+ORIGINAL = "willard-yuan/hashing-baseline-for-image-retrieval"
 SETTINGS = "planes through the mean of the rows, not the origin"

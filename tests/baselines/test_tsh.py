@@ -52,6 +52,20 @@ def test_losses_fall(digits, inference):
     assert encoder.losses_[-1] < 0.3 * encoder.losses_[0]
 
 
+def test_many_short_classes():
+    index = np.repeat(np.arange(60), 20)
+
+    def purity(loss, inference):
+        bits, _ = TSH(32, loss=loss, inference=inference)._infer(index, np.random.default_rng(0))
+        alike = np.where(bits, 1, -1) @ np.where(bits, 1, -1).T
+        np.fill_diagonal(alike, -33)
+        nearest = np.argsort(-alike, axis=1, kind="stable")[:, :19]
+        return np.mean(index[nearest] == index[:, None])
+
+    assert purity("hinge", "graph_cut") > 0.9
+    assert purity("ksh", "spectral") < 0.3  # as the class's notes say
+
+
 @pytest.mark.parametrize("functions", ["rbf_svm", "svm"])
 def test_classifiers_against_scikit_learn(digits, functions):
     X, y = digits[0][:200], digits[1][:200]
