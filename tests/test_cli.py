@@ -212,6 +212,17 @@ def test_fit_from_judgements(here, tmp_path, method):
     np.testing.assert_array_equal(load_model(tmp_path / "m").encode(X[:50]), expected.encode(X[:50]))
 
 
+@pytest.mark.parametrize("method", ["structhash:embedding=manifold", "structhash:embedding=metric|manifold"])
+def test_fit_with_unlabeled_rows(here, tmp_path, method):
+    words = ("-o", tmp_path / "m", "--bits", 4, "--method", method, "--unlabeled", "x.npy")
+    machine("fit", "train.npz", *words)
+    model = load_model(tmp_path / "m")
+    expected = StructHash(4, embedding=model.embedding, random_state=0).fit(
+        X[:200], Y[:200], unlabeled=X[200:500]
+    )
+    np.testing.assert_array_equal(model.encode(X), expected.encode(X))
+
+
 @pytest.mark.parametrize("data", ["x.npy", "test.npz"])
 def test_fit_from_neighbours(here, tmp_path, data):
     machine("fit", data, "-o", tmp_path / "m", "--bits", 4, "--neighbours")
@@ -394,6 +405,11 @@ BAD = {
     "neighbours, itq": ("fit", "x.npy", *NEW, "--neighbours", "--method", "itq"),
     "neighbours to choose by": ("fit", "x.npy", *NEW, "--neighbours", "--method", "structhash:C=3|30"),
     "no labels to choose by": ("fit", "x.npy", *NEW, "--method", "itq:n_iter=5|9"),
+    "unlabeled of another width": (*FIT, "--unlabeled", "narrow.npz"),
+    "unlabeled with NaN": (*FIT, "--unlabeled", "nan.npz"),
+    "no unlabeled file": (*FIT, "--unlabeled", "nowhere.npy"),
+    "unlabeled, itq": (*FIT, "--unlabeled", "x.npy", "--method", "itq"),
+    "unlabeled, a ranking": (*FIT, "--unlabeled", "x.npy", "--method", "structhash:ranking=auc"),
     "unknown extension": ("fit", "data.txt", *NEW),
     "garbage npz": ("fit", "garbage.npz", *NEW),
     "n_bits 0": (*FIT, "--bits", "0"),

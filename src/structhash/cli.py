@@ -71,18 +71,23 @@ def fit(
     neighbours: Annotated[
         bool, typer.Option("--neighbours", help="Learn from the nearest 2 percent by L2, not from labels.")
     ] = False,
+    unlabeled: Annotated[
+        Path | None,
+        typer.Option(help="Rows like those to be searched, such as the database; structhash alone uses them."),
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Learn a model from the rows of DATA, which need labels unless the method learns without, as itq does.
 
     Where DATA has no labels, structhash and cghash learn from judgements, Q and qrels; structhash from X alone,
-    too.
+    too. For classes that the labels lack:
+    --unlabeled database.npy --method structhash:embedding=manifold.
     All rows are used. A few thousand are enough as a rule; time grows with them.
     """
     from structhash.commands import codes
 
-    codes.fit(data, out, method, bits, neighbours, seed, as_json)
+    codes.fit(data, out, method, bits, neighbours, unlabeled, seed, as_json)
 
 
 @app.command(epilog="Example: structhash encode m.structhash database.npy -o codes.npy")

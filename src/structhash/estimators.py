@@ -160,7 +160,8 @@ class StructHash(HashEncoder):
         Or a measure: ``"auc"``, ``"ndcg:k=100"``, ``"sndcg"``; ``names("rankings")`` lists all.
     embedding : str or piece
         What is distilled, ``names("embeddings")``: ``"posterior"``, class probabilities, for classes that `y`
-        has; ``"metric"`` for classes it lacks, such as new products or new people; ``"cosine"`` without labels.
+        has; ``"manifold"``, with `unlabeled` rows, or ``"metric"``, without, for classes it lacks, such as new
+        products or new people; ``"cosine"`` without labels.
         ``"auto"`` is the first where there are labels, else the last. A `ranking` uses none.
     regularizer, family, start : str or piece
         As in `CGHash`; distilling has no regulariser.

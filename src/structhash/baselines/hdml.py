@@ -87,9 +87,9 @@ class HDML(Supervised):
     -----
     Only the linear form is here, not the networks, and all rows of a class count as near (the authors take the
     1,000 nearest of them on mnist). The authors divide mnist by 255; centring and scaling is their other way,
-    by the deviation of the raw numbers around their grand mean where ours is that around the mean row. On isolet
-    that makes theirs 1.45 times as large and the codes worse, theirs and ours (64 bits: mAP 0.878 and 0.85
-    against 0.901 for both).
+    by the deviation of the raw numbers around their grand mean; ours is that around the mean row. On isolet
+    theirs is 1.45 times as large and the codes are worse, theirs as well as ours (64 bits: mAP 0.878, and 0.85
+    as the mean of two runs, against 0.901 for both).
     Their code has no asymmetric distance: its form, and the scale of the scores within, are ours to answer for.
 
     References

@@ -14,7 +14,8 @@ class LSH(HashEncoder):
 
     The chance that a bit differs between two points is their angle, seen from the mean of the training rows,
     divided by pi. The published method has its planes through the origin; here they go through the mean,
-    since rows that all lie to one side of the origin would get nearly constant bits.
+    since rows that all lie to one side of the origin would get nearly constant bits. So it is in the code that
+    it was compared with, willard-yuan/hashing-baseline-for-image-retrieval, which centres first.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from structhash.commands.inputs import judgements, labels, methods, read_array, 
 from structhash.encoder import load_model
 from structhash.files import atomic
 from structhash.io import Dataset, read, read_codes, write_npy
-from structhash.methods import Method, bit_by_bit, prepare
+from structhash.methods import Method, bit_by_bit, prepare, takes_unlabeled
 from structhash.search import Exact, load_index
 from structhash.supervision import Neighbours, Qrels
 
@@ -25,21 +25,32 @@ SHOWN = 3  # queries in the table on a terminal
 DATA_NAMES = (".npy", ".npz", ".csv")  # no endings for models and indexes
 
 
-def fit(data: Path, out: Path, spec: str, bits: int | None, neighbours: bool, seed: int, as_json: bool) -> None:
+def fit(
+    data: Path,
+    out: Path,
+    spec: str,
+    bits: int | None,
+    neighbours: bool,
+    others: Path | None,
+    seed: int,
+    as_json: bool,
+) -> None:
     """Learn a model from a data file and save it."""
-    check_output(out, data, refused=DATA_NAMES)
+    check_output(out, data, others, refused=DATA_NAMES)
     method = trainable(spec)
     if bits and "n_bits=" in spec:
         raise ValueError(f"{spec!r} and --bits {bits}: give the length of the code once")
     n_bits = bits or (0 if method.own_length else BITS)
     dataset = read(data)
     y = supervision(method, dataset, data, neighbours)
+    unlabeled = None if others is None else rows_beside(dataset, data, others, method)
     began, chosen = time.perf_counter(), ""
     if len(method.encoders) > 1:
-        encoder, chosen = method.fit(dataset.X, y, n_bits, seed)
+        method = method._replace(on_database=unlabeled is not None)
+        encoder, chosen = method.fit(dataset.X, y, n_bits, seed, unlabeled)
     else:
         encoder = prepare(method.encoders[0], n_bits, seed)
-        learn(encoder, dataset.X, y)
+        learn(encoder, dataset.X, y, **({} if unlabeled is None else {"unlabeled": unlabeled}))
     seconds = time.perf_counter() - began
     encoder.column_names_ = dataset.names
     encoder.save(out)
@@ -53,6 +64,21 @@ def fit(data: Path, out: Path, spec: str, bits: int | None, neighbours: bool, se
         "file": str(out),
     }
     show({name: value for name, value in facts.items() if as_json or value is not None}, as_json)
+
+
+def rows_beside(dataset: Dataset, path: Path, others: Path, method: Method) -> NDArray[Any]:
+    """The rows of a file of unlabeled ones, for a method that has a use for them."""
+    if not all(takes_unlabeled(encoder) for encoder in method.encoders):
+        raise ValueError(
+            f"--unlabeled: {method.name!r} has no use for them; name structhash, without a ranking"
+        )
+    found = read(others)
+    if dataset.names and found.names and found.names != dataset.names:
+        raise ValueError(
+            f"{others} has the columns {', '.join(found.names)}, {path} has {', '.join(dataset.names)}; "
+            "give the same in the same order"
+        )
+    return found.X
 
 
 def supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool) -> Any:
@@ -79,13 +105,13 @@ def trainable(spec: str) -> Method:
     return found[0]
 
 
-def learn(encoder: Any, X: NDArray[Any], y: Any) -> None:
+def learn(encoder: Any, X: NDArray[Any], y: Any, **more: Any) -> None:
     """Fit an encoder, with a progress bar where it learns bit by bit."""
     if not bit_by_bit(encoder):
         encoder.fit(X, y)
         return
     with bar("fit", encoder.n_bits, "bits") as advance:
-        for _ in encoder.steps(X, y):
+        for _ in encoder.steps(X, y, **more):
             advance()
 
 

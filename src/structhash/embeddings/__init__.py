@@ -4,6 +4,6 @@ An embedding turns rows into vectors Z and, for a list of partners of each point
 chance to be alike is spread over the list. Codes that follow the targets (`structhash.masters.listwise`) rank
 by the embedding, though they hold but a few bits of it.
 
-`Posterior` serves classes that the training rows have, `Metric` classes that they lack, `Cosine` rows without
-labels.
+`Posterior` serves classes that the training rows have, `Metric` and `Manifold` classes that they lack, `Cosine`
+rows without labels.
 """
