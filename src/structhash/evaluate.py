@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash import metrics
-from structhash.encoder import check_count, code_distances
+from structhash._checks import check_count
+from structhash.encoder import code_distances
 from structhash.methods import Method, parse_method
 
 MEASURES = ("ndcg_paper@100", "precision@100", "map", "pr_area")

@@ -12,11 +12,12 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
+from structhash._checks import check_count, check_positive
 from structhash._rows import floats, runs
 from structhash._sides import Planes, make_planes
 from structhash.colgen import Master, Step, column_generation
 from structhash.distil import task
-from structhash.encoder import check_count, check_positive, generator, whole_or_nothing
+from structhash.encoder import generator, whole_or_nothing
 from structhash.masters.schedules import Stagewise
 from structhash.pairs import PairGraph, pair_graph
 from structhash.pieces import Family, Params, Rankings, Schedule, Start, is_auto, load

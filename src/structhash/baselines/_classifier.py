@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import check_count, check_positive
 from structhash.baselines._shared import Supervised
-from structhash.encoder import check_count, check_positive
 from structhash.pieces import Family, load
 
 

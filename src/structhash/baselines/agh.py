@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import check_count
 from structhash.baselines._anchor_graph import ZERO, graph, k_means, nearest, second_cuts, similar, spectrum
 from structhash.baselines._shared import keep_bits, mean_of
-from structhash.encoder import HashEncoder, check_count, generator, whole
+from structhash.encoder import HashEncoder, generator, whole
 
 
 class AGH(HashEncoder):

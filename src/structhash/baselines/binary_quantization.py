@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._checks import check_count, check_positive
 from structhash.baselines._shared import mean_of
 from structhash.codes import hamming
-from structhash.encoder import HashEncoder, check_count, check_positive, whole
+from structhash.encoder import HashEncoder, whole
 
 
 class BinaryQuantization(HashEncoder):

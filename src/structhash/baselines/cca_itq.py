@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import check_count, check_positive
 from structhash._sides import Planes
 from structhash.baselines._shared import Supervised, keep_planes, planes_of, scaled_rows
 from structhash.baselines.itq import rotate
-from structhash.encoder import check_count, check_positive, generator, whole
+from structhash.encoder import generator, whole
 
 LEAST = 1e-7  # a canonical correlation below this is rounding error
 

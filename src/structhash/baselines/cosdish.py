@@ -10,10 +10,11 @@ from scipy.linalg import solve
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import check_count, check_positive
 from structhash._sides import Planes
 from structhash.baselines._boosted_trees import check_depth, forest, tree_bits
 from structhash.baselines._shared import Supervised, keep_bits, keep_planes, mean_of, planes_of
-from structhash.encoder import check_count, check_positive, generator, whole
+from structhash.encoder import generator, whole
 
 FUNCTIONS = ("linear", "trees")
 

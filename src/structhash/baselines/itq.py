@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import check_count
 from structhash._sides import Planes
 from structhash.baselines._principal import principal_axes, project
 from structhash.baselines._shared import keep_planes, mean_of, planes_of
-from structhash.encoder import HashEncoder, check_count, generator, whole
+from structhash.encoder import HashEncoder, generator, whole
 
 
 class ITQ(HashEncoder):

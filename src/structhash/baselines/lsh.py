@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from structhash._checks import check_count
 from structhash._sides import Planes
 from structhash.baselines._shared import keep_planes, mean_of, planes_of
-from structhash.encoder import HashEncoder, check_count, generator, whole
+from structhash.encoder import HashEncoder, generator, whole
 
 
 class LSH(HashEncoder):

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import check_count, check_positive
 from structhash.baselines._eigenfunctions import Eigenfunctions, choose, one_dimensional
 from structhash.baselines._principal import principal_axes, project
 from structhash.baselines._shared import keep_bits, mean_of
-from structhash.encoder import HashEncoder, check_count, check_positive, generator, whole
+from structhash.encoder import HashEncoder, generator, whole
 from structhash.families._gauss import squared_distances
 
 ZERO = 1e-9  # an eigenfunction that exceeds its threshold by less is taken to equal it, however it was rounded

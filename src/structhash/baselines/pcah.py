@@ -7,10 +7,11 @@ from typing import Any, Self
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import check_count
 from structhash._sides import Planes
 from structhash.baselines._principal import principal_axes
 from structhash.baselines._shared import keep_planes, mean_of, planes_of
-from structhash.encoder import HashEncoder, check_count, whole
+from structhash.encoder import HashEncoder, whole
 
 
 class PCAH(HashEncoder):

@@ -9,9 +9,10 @@ from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import check_count, check_positive
 from structhash._sides import Planes
 from structhash.baselines._shared import Supervised, keep_planes, mean_of, planes_of, scaled_rows
-from structhash.encoder import check_count, check_positive, generator, whole
+from structhash.encoder import generator, whole
 
 MOMENTUM = 0.9
 START = 0.3  # deviation of the first W

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import check_count
 from structhash._rows import runs
 from structhash.baselines._principal import BLOCK
 from structhash.baselines._shared import keep_bits, mean_of
-from structhash.encoder import HashEncoder, check_count, generator, whole
+from structhash.encoder import HashEncoder, generator, whole
 from structhash.families._gauss import squared_distances
 
 START = 5  # rows whose mean is a centre to begin with

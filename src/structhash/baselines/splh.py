@@ -10,10 +10,11 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import check_count, check_positive
 from structhash._sides import Planes
 from structhash.baselines._label_pairs import LabelPairs, draw_pairs
 from structhash.baselines._shared import Supervised, keep_planes, mean_of, planes_of, scaled_rows
-from structhash.encoder import check_count, check_positive, generator, whole
+from structhash.encoder import generator, whole
 
 NORM = 10.0  # root mean squared norm that the centred rows are given
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import check_count
 from structhash._rows import float_type, runs, unit_rows
 from structhash.embeddings import _graph
 from structhash.embeddings._targets import by_cosine
 from structhash.embeddings.cosine import Cosine
 from structhash.embeddings.metric import Metric
-from structhash.encoder import check_count
 from structhash.families._scale import ROWS
 from structhash.pieces import Params
 

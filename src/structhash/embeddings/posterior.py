@@ -12,9 +12,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import check_count
 from structhash._rows import float_type, floats, runs, unit_rows
 from structhash.embeddings._targets import dots
-from structhash.encoder import check_count
 from structhash.families._gauss import similarities, squared_distances
 from structhash.families._scale import ROWS, blocks, mean_and_scale
 from structhash.pieces import Params
