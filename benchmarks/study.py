@@ -3,11 +3,13 @@
     python benchmarks/study.py ../shared/data benchmarks/results/study.json
 
 Seen classes: the 2,000 training rows of a split in three parts, each ranked among itself by codes learned from
-the other two. Unseen classes: the 4,000 training rows, of whose classes three quarters teach (`unseen_classes`
-again); the rows of the others are ranked among themselves, and are what @database means. 64 bits and their
-prefix of 32, plain Hamming distance, mean average precision of each row's ranking. `gain` and `p` are those of
-the 64 bits over the first choice, by a t-test paired by row over all sets. PULL, NEAREST and TARGETS stand for
-what the embedding has (TARGETS=hard: the labels' own).
+the other two. Unseen classes: of the classes that the 4,000 training rows have, three quarters teach
+(`unseen_classes` again); rows of the others, at most 4,000 (`few`: 1,000), from all of the data set, so that
+they are as many as in a database, are ranked among themselves, and are what @database means. The classes that
+the split itself searches have no part. 64 bits and their prefix of 32, plain Hamming distance, mean average
+precision and precision at 10 of each row's ranking. `gain` and `p` are those of the 64 bits over the first
+choice, by a t-test paired by row over all sets. PULL, NEAREST and TARGETS stand for what the embedding has
+(TARGETS=hard: the labels' own).
 """
 
 import contextlib
@@ -32,7 +34,7 @@ SETS = ("usps", "isolet", "mnist", "cifar10_gist512", "banking77_minilm")
 SEEDS = (10,)  # of splits, none of which any other benchmark uses
 SEEN = [
     "structhash",
-    "structhash PULL=0",
+    "structhash PULL=1",
     "structhash PULL=8",
     "structhash TARGETS=hard",
     "structhash:start=several",
@@ -40,17 +42,23 @@ SEEN = [
     "sdh:n_anchors=2000",
 ]
 UNSEEN = [
+    "structhash@database:embedding=manifold",
+    "structhash@database:embedding=manifold PULL=0",
+    "structhash@database:embedding=manifold PULL=8",
     "structhash@database:embedding=metric",
     "structhash@database:embedding=metric PULL=0",
-    "structhash@database:embedding=metric PULL=32",
     "structhash:embedding=metric",
     "structhash@database:embedding=cosine",
     "structhash@database:embedding=cosine NEAREST=0",
-    "structhash@database",
+    "structhash@database:embedding=posterior",
     "cca_itq",
     "itq@database",
+    "agh@database",
     "float",
 ]
+FEW = ["structhash@database:embedding=manifold", "structhash@database:embedding=metric"]
+MEASURES = ("map", "precision@10")
+HELD = {"unseen": 4000, "few": 1000}  # rows of unseen classes, at most
 
 
 def hard(labels):
@@ -77,15 +85,16 @@ def changed(words, labels):
 
 
 def precision(blocks, y):
-    """Average precision of every row among the others."""
+    """Each measure of every row among the others: (2, n)."""
     found = []
     for first, (distances, relevance) in blocks:
         others = np.ones(distances.shape, bool)
         others[np.arange(len(distances)), first + np.arange(len(distances))] = False
         shape = len(distances), len(y) - 1
         cut = distances[others].reshape(shape), relevance[others].reshape(shape)
-        found.append(retrieval([cut], ["map"]).per_query["map"])
-    return np.concatenate(found)
+        per_query = retrieval([cut], MEASURES).per_query
+        found.append([per_query[measure] for measure in MEASURES])
+    return np.concatenate(found, axis=1)
 
 
 def numbered(blocks):
@@ -96,10 +105,10 @@ def numbered(blocks):
         first += len(block[0])
 
 
-def scores(spec, X, y, train, held, seed):
-    """Average precision of the held-out rows at 64 and at 32 bits, and seconds to fit."""
+def scores(spec, data, train, held, seed):
+    """Measures of the held-out rows at 64 and at 32 bits, and seconds to fit."""
     spec, *words = spec.split()
-    method, rows, labels = parse_method(spec), X[held], y[held]
+    method, rows, labels = parse_method(spec), data.X[held].astype(np.float32), data.y[held]
 
     def relevant(block):
         return labels[block, None] == labels
@@ -108,8 +117,9 @@ def scores(spec, X, y, train, held, seed):
         found = precision(numbered(float_blocks(rows, rows, relevant)), labels)
         return found, found, 0.0
     began = time.perf_counter()
-    with changed(words, y[train]):
-        encoder, _ = method.fit(X[train], y[train], 64, seed, rows)
+    X, y = data.X[train].astype(np.float32), data.y[train]
+    with changed(words, y):
+        encoder, _ = method.fit(X, y, 64, seed, rows)
     seconds = time.perf_counter() - began
     found = []
     for n_bits in (64, 32):
@@ -119,12 +129,15 @@ def scores(spec, X, y, train, held, seed):
 
 
 def splits(y, protocol, seed):
-    """Numbers of the rows that teach and of those held out, among the training rows."""
-    if protocol == "unseen":
-        inner = unseen_classes(y, seed + 100)
-        return [(inner.train, np.concatenate([inner.queries, inner.database]))]
-    parts = np.array_split(np.random.default_rng(seed).permutation(len(y)), 3)
-    return [(np.setdiff1d(np.arange(len(y)), part), part) for part in parts]
+    """Numbers of the rows that teach and of those held out."""
+    if protocol in HELD:
+        rows = unseen_classes(y, seed).train
+        inner = unseen_classes(y[rows], seed + 100)
+        held = np.flatnonzero(np.isin(y, y[rows[inner.queries]]))
+        return [(rows[inner.train], np.random.default_rng(seed).permutation(held)[: HELD[protocol]])]
+    rows = seen_classes(y, seed).train
+    parts = np.array_split(np.random.default_rng(seed).permutation(len(rows)), 3)
+    return [(rows[np.setdiff1d(np.arange(len(rows)), part)], rows[part]) for part in parts]
 
 
 def run(folder, protocol, specs):
@@ -135,24 +148,23 @@ def run(folder, protocol, specs):
             data = read(folder / f"{name}.npz")
             found, seconds = [], []
             for seed in SEEDS:
-                rows = (seen_classes if protocol == "seen" else unseen_classes)(data.y, seed).train
-                X, y = data.X[rows].astype(np.float32), data.y[rows]
-                for train, held in splits(y, protocol, seed):
-                    *both, took = scores(spec, X, y, train, held, seed)
+                for train, held in splits(data.y, protocol, seed):
+                    *both, took = scores(spec, data, train, held, seed)
                     found.append(both)
                     seconds.append(took)
-            at64, at32 = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            both = [np.concatenate(parts, axis=1) for parts in zip(*found, strict=True)]
             line[name] = {
-                "map@64 bits": round(float(np.nanmean(at64)), 4),
-                "map@32 bits": round(float(np.nanmean(at32)), 4),
-                "seconds": round(float(np.mean(seconds)), 1),
+                f"{measure}@{n_bits} bits": round(float(np.nanmean(values)), 4)
+                for n_bits, table in zip((64, 32), both, strict=True)
+                for measure, values in zip(MEASURES, table, strict=True)
             }
-            first.setdefault(name, at64)
-            gains.append(at64 - first[name])
-        gain = np.concatenate(gains)
-        gain = gain[~np.isnan(gain)]
-        line["gain"] = round(float(gain.mean()), 4)
-        line["p"] = float(f"{ttest_1samp(gain, 0).pvalue:.2g}") if gain.any() else 1.0
+            line[name]["seconds"] = round(float(np.mean(seconds)), 1)
+            first.setdefault(name, both[0])
+            gains.append(both[0] - first[name])
+        for measure, gain in zip(MEASURES, np.concatenate(gains, axis=1), strict=True):
+            known = gain[~np.isnan(gain)]
+            p = float(f"{ttest_1samp(known, 0).pvalue:.2g}") if known.any() else 1.0
+            line[f"gain {measure}"] = {"mean": round(float(known.mean()), 4), "p": p}
         lines.append(line)
         print(json.dumps(line), flush=True)
     return lines
@@ -160,5 +172,5 @@ def run(folder, protocol, specs):
 
 if __name__ == "__main__":
     folder, out = Path(sys.argv[1]), Path(sys.argv[2])
-    lines = run(folder, "seen", SEEN) + run(folder, "unseen", UNSEEN)
+    lines = run(folder, "seen", SEEN) + run(folder, "unseen", UNSEEN) + run(folder, "few", FEW)
     out.write_text(json.dumps({"sets": SETS, "seeds": SEEDS, "lines": lines}, indent=1) + "\n")

@@ -8,7 +8,7 @@ from sklearn.utils import shuffle
 from structhash import Neighbours, StructHash, load_model
 from structhash.baselines.itq import ITQ
 from structhash.baselines.sdh import SDH
-from structhash.distil import PARTNERS, POINTS, lists, task
+from structhash.distil import PARTNERS, POINTS, lists, recommended, task
 from structhash.embeddings._graph import nearest
 from structhash.pieces import load
 
@@ -90,6 +90,18 @@ def test_unlabeled_rows_move_the_bits_to_where_they_lie():
     assert moved.score(far, Y[Y >= 5]) > plain.score(far, Y[Y >= 5]) + 0.05
 
 
+def test_it_sees_whether_unlabeled_rows_are_of_new_classes():
+    old = Y < 6
+    known, labels = X[old][:300], Y[old][:300]
+    many = np.repeat(X[~old], 3, axis=0) + np.random.default_rng(0).normal(size=(3 * (~old).sum(), 64))
+    cases = ((None, "posterior"), (X[old][300:], "posterior"), (X[~old], "metric"), (many, "manifold"))
+    for rows, name in cases:
+        assert recommended(known, labels, rows) == name
+        model = StructHash(8, random_state=0).fit(known, labels, unlabeled=rows)
+        named = StructHash(8, embedding=name, random_state=0).fit(known, labels, unlabeled=rows)
+        np.testing.assert_array_equal(model.encode(X), named.encode(X))
+
+
 def test_a_fit_by_a_ranking_keeps_nothing_of_a_distilled_one(tmp_path):
     model = StructHash(4, n_near=5, n_far=5, random_state=0).fit(X[:100], Y[:100])
     model.set_params(ranking="auc").fit(X[:100], Y[:100]).save(tmp_path / "model")
@@ -104,9 +116,11 @@ def test_what_cannot_be_distilled_is_refused():
         StructHash(4, embedding="metric").fit(X)
     with pytest.raises(ValueError, match="no piece of embeddings is called 'nosuch'; there are cosine"):
         StructHash(4, embedding="nosuch").fit(X, Y)
-    for settings, y in (({"ranking": "auc"}, Y), ({}, Neighbours())):
-        with pytest.raises(ValueError, match="unlabeled rows serve where something is distilled"):
+    for settings, y in (({"ranking": "auc"}, Y), ({}, Neighbours()), ({"schedule": "totally_corrective"}, Y)):
+        with pytest.raises(ValueError, match="unlabeled rows are for labels, one a row, or none"):
             StructHash(4, **settings).fit(X, y, unlabeled=X)
+        with pytest.raises(ValueError, match="embedding='metric' is for labels, one a row, or none"):
+            StructHash(4, embedding="metric", **settings).fit(X, y)
     bad = X[:9].copy()
     bad[3, 3] = np.nan
     with pytest.raises(ValueError, match="contains NaN"):

@@ -98,7 +98,7 @@ def test_methods_without_labels_may_be_fitted_on_the_database(spec):
     [
         ("nosuch", "no method is called 'nosuch'; there are structhash, cghash, .*itq.*lsh.*float"),
         ("", "no method is called ''"),
-        ("structhash@database:ranking=auc", "unlabeled rows serve where something is distilled"),
+        ("structhash@database:ranking=auc", "unlabeled rows are for labels, one a row, or none"),
         ("cghash@database", "cghash learns from labels, which database rows do not have; drop @database"),
         ("itq@queries", "fit on @train or @database rows, not @queries"),
         ("structhash:depth=3", "'depth=3' is not one of its settings as key=value; it has n_bits, ranking"),

@@ -73,7 +73,9 @@ def fit(
     ] = False,
     unlabeled: Annotated[
         Path | None,
-        typer.Option(help="Rows like those to be searched, such as the database; structhash alone uses them."),
+        typer.Option(
+            help="Rows like those to be searched, as the database, maybe of new classes; structhash only."
+        ),
     ] = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -81,8 +83,7 @@ def fit(
     """Learn a model from the rows of DATA, which need labels unless the method learns without, as itq does.
 
     Where DATA has no labels, structhash and cghash learn from judgements, Q and qrels; structhash from X alone,
-    too. For classes that the labels lack:
-    --unlabeled database.npy --method structhash:embedding=manifold.
+    too. With --unlabeled it sees whether these rows are of classes that the labels lack, and learns for them.
     All rows are used. A few thousand are enough as a rule; time grows with them.
     """
     from structhash.commands import codes

@@ -6,15 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from structhash._rows import unit_rows
 from structhash.embeddings._graph import nearest
+from structhash.embeddings.posterior import Posterior
 from structhash.masters.listwise import ListwiseMaster
 from structhash.pairs import PairGraph
 from structhash.pieces import Params
 
 POINTS = 4000  # rows that bits are learned from, at most
 PARTNERS = 512  # of each of them
+SURVEYED = 2000  # rows of each kind that are asked whether there are new classes, at most
+FEW = 1500  # rows below which their graph is too thin
+SURER = 0.05  # by how much the chance to be surer exceeds a half where there are
 
 
 class Task(NamedTuple):
@@ -44,6 +49,28 @@ def task(
     indptr = np.arange(len(points) + 1, dtype=np.int64) * partners.shape[1]
     graph = PairGraph(queries, indptr, partners.ravel(), len(points))
     return Task(state, Z, graph, ListwiseMaster(graph, targets.ravel(), n_bits, embedding.pull))
+
+
+def recommended(X: NDArray[Any], y: Any, others: NDArray[Any] | None) -> str:
+    """The embedding for labels y (n,) of rows X: "posterior"; if `others` are of new classes, "manifold".
+
+    They are where the posterior is less sure of them than of rows of X, each left out: where, of two rows drawn
+    at random, that of X is the surer with a chance above 0.55, beyond what it may be by accident. Fewer than
+    1,500 others make too thin a graph: "metric".
+    """
+    if others is None:
+        return "posterior"
+    rng, posterior = np.random.default_rng(0), Posterior()
+    known, new = (rng.permutation(len(rows))[:SURVEYED] for rows in (X, others))
+    state, left_out = posterior.fit(X, y, None, known, rng)
+    sure, unsure = left_out.max(axis=1), posterior.embed(others[np.sort(new)], state).max(axis=1)
+    places = rankdata(np.concatenate([sure, unsure]))[: len(sure)]
+    n, m = len(sure), len(unsure)
+    surer = (places.mean() - (n + 1) / 2) / m  # the Mann-Whitney statistic, as a share
+    accident = np.sqrt((n + m + 1) / (12 * n * m))
+    if surer <= 0.5 + max(SURER, 3 * accident):
+        return "posterior"
+    return "manifold" if len(others) >= FEW else "metric"
 
 
 def lists(

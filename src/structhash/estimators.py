@@ -162,7 +162,9 @@ class StructHash(HashEncoder):
         What is distilled, ``names("embeddings")``: ``"posterior"``, class probabilities, for classes that `y`
         has; ``"manifold"``, with `unlabeled` rows, or ``"metric"``, without, for classes it lacks, such as new
         products or new people; ``"cosine"`` without labels.
-        ``"auto"`` is the first where there are labels, else the last. A `ranking` uses none.
+        ``"auto"`` is the last without labels; with them the first, but if `unlabeled` rows are of new classes,
+        as is seen from how unsure the first is of them, the second, or the third where they are fewer than
+        1,500. A `ranking` uses none.
     regularizer, family, start : str or piece
         As in `CGHash`; distilling has no regulariser.
     schedule : str or piece
@@ -238,7 +240,7 @@ class StructHash(HashEncoder):
         ----------
         unlabeled : array (m, d), optional
             Rows like those to be searched, such as the database itself: where something is distilled, bits are
-            laid for these, while `y` says what makes rows of X alike.
+            made for these, while `y` says what makes rows of X alike. They may be of classes that y lacks.
         """
         for _ in self.steps(X, y, unlabeled=unlabeled):
             pass
@@ -251,13 +253,16 @@ class StructHash(HashEncoder):
         regularizer = load("regularizers", self.regularizer)
         n_jobs = threads(self.n_jobs)
         check_settings(self)
-        distils = auto and isinstance(load("schedules", self.schedule), Stagewise)
-        if unlabeled is not None and not (distils and plain(y)):
+        distils = auto and isinstance(load("schedules", self.schedule), Stagewise) and plain(y)
+        unused = [] if unlabeled is None else ["unlabeled rows are"]
+        unused += [] if is_auto(self.embedding) else [f"embedding={self.embedding!r} is"]
+        if unused and not distils:
             raise ValueError(
-                "unlabeled rows serve where something is distilled; leave them out, or ranking, schedule and "
-                "supervision as they are by default"
+                f"{unused[-1]} for labels, one a row, or none, with ranking='auto' and schedule='stagewise'; "
+                f"here ranking={self.ranking!r}, schedule={self.schedule!r}, y is of type {type(y).__name__}: "
+                "leave out the one or the other"
             )
-        if distils and plain(y):
+        if distils:
             return distil(self, X, y, unlabeled)
         if y is None:
             raise ValueError(

@@ -16,7 +16,7 @@ from structhash._checks import check_count, check_positive
 from structhash._rows import floats, runs
 from structhash._sides import Planes, make_planes
 from structhash.colgen import Master, Step, column_generation
-from structhash.distil import task
+from structhash.distil import recommended, task
 from structhash.encoder import generator, whole_or_nothing
 from structhash.masters.schedules import Stagewise
 from structhash.pairs import PairGraph, pair_graph
@@ -85,9 +85,8 @@ def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
     """Fit `encoder` to an embedding, bit by bit; where that fails or is left half-way it stays as it was."""
     with whole_or_nothing(encoder):
         family, start = load("families", encoder.family), load("starts", encoder.start)
-        default = "cosine" if y is None else "posterior"
-        name = default if is_auto(encoder.embedding) else encoder.embedding
-        embedding = load("embeddings", name)
+        auto = is_auto(encoder.embedding)
+        embedding = load("embeddings", "cosine" if auto else encoder.embedding)
         if embedding.labelled and y is None:
             raise ValueError(
                 f"embedding={encoder.embedding!r} learns from labels: give y, or embedding='cosine'"
@@ -106,6 +105,8 @@ def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
                 )
             for run in runs(len(unlabeled)):
                 assert_all_finite(floats(unlabeled[run]), input_name="unlabeled")
+        if auto and y is not None:
+            embedding = load("embeddings", recommended(X, y, unlabeled))
         known = stored(encoder)
 
         rng = generator(encoder.random_state)

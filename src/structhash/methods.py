@@ -20,7 +20,6 @@ from structhash.supervision.shared import check_partners
 HELD_OUT = 0.25  # share of the training rows on which alternatives are judged
 VARIANTS = [  # of StructHash, beside its default: for new classes, without labels, and the paper's
     "structhash:embedding=metric",
-    "structhash@database:embedding=manifold",
     "structhash@database:embedding=cosine",
     "structhash:ranking=sndcg",
 ]
