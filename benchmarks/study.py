@@ -25,6 +25,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 import numpy as np
 from scipy.stats import ttest_1samp
 
+from structhash.distil import surer
 from structhash.evaluate import code_blocks, float_blocks, retrieval, seen_classes, unseen_classes
 from structhash.io import read
 from structhash.methods import parse_method
@@ -170,7 +171,21 @@ def run(folder, protocol, specs):
     return lines
 
 
+def sureness(folder):
+    """By set: how often a row that teaches is surer of its class than one held out, by `structhash.distil`."""
+    found = {}
+    for name in SETS:
+        data = read(folder / f"{name}.npz")
+        found[name] = {}
+        for protocol in ("seen", "unseen"):
+            train, held = splits(data.y, protocol, SEEDS[0])[0]
+            X, others = (data.X[rows].astype(np.float32) for rows in (train, held))
+            found[name][protocol] = round(surer(X, data.y[train], others)[0], 3)
+    return found
+
+
 if __name__ == "__main__":
     folder, out = Path(sys.argv[1]), Path(sys.argv[2])
     lines = run(folder, "seen", SEEN) + run(folder, "unseen", UNSEEN) + run(folder, "few", FEW)
-    out.write_text(json.dumps({"sets": SETS, "seeds": SEEDS, "lines": lines}, indent=1) + "\n")
+    document = {"sets": SETS, "seeds": SEEDS, "surer": sureness(folder), "lines": lines}
+    out.write_text(json.dumps(document, indent=1) + "\n")

@@ -8,8 +8,9 @@ from sklearn.utils import shuffle
 from structhash import Neighbours, StructHash, load_model
 from structhash.baselines.itq import ITQ
 from structhash.baselines.sdh import SDH
-from structhash.distil import PARTNERS, POINTS, lists, recommended, task
+from structhash.distil import PARTNERS, POINTS, lists, recommended, surer, task
 from structhash.embeddings._graph import nearest
+from structhash.embeddings.posterior import Posterior
 from structhash.pieces import load
 
 X, Y = shuffle(*load_digits(return_X_y=True), random_state=0)
@@ -100,6 +101,17 @@ def test_it_sees_whether_unlabeled_rows_are_of_new_classes():
         model = StructHash(8, random_state=0).fit(known, labels, unlabeled=rows)
         named = StructHash(8, embedding=name, random_state=0).fit(known, labels, unlabeled=rows)
         np.testing.assert_array_equal(model.encode(X), named.encode(X))
+
+
+def test_how_often_a_known_row_is_the_surer():
+    known, labels, rows = X[:300], Y[:300], X[300:700]
+    state, Z = Posterior().fit(known, labels, None, np.arange(300), np.random.default_rng(0))
+    new = Posterior().embed(rows, state).max(axis=1)
+    expected = (Z.max(axis=1)[:, None] > new).mean() + (Z.max(axis=1)[:, None] == new).mean() / 2
+    chance, accident = surer(known, labels, rows)
+    assert chance == pytest.approx(expected, abs=1e-3)
+    assert 0.01 < accident < 0.03
+    assert surer(known[Y[:300] < 6], labels[Y[:300] < 6], X[Y >= 6])[0] > 0.8
 
 
 def test_a_fit_by_a_ranking_keeps_nothing_of_a_distilled_one(tmp_path):

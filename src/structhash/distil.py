@@ -54,23 +54,29 @@ def task(
 def recommended(X: NDArray[Any], y: Any, others: NDArray[Any] | None) -> str:
     """The embedding for labels y (n,) of rows X: "posterior"; if `others` are of new classes, "manifold".
 
-    They are where the posterior is less sure of them than of rows of X, each left out: where, of two rows drawn
-    at random, that of X is the surer with a chance above 0.55, beyond what it may be by accident. Fewer than
-    1,500 others make too thin a graph: "metric".
+    They are where rows of X are the surer (`surer`) with a chance above 0.55, beyond what may be by accident.
+    Fewer than 1,500 others make too thin a graph: "metric".
     """
     if others is None:
         return "posterior"
+    chance, accident = surer(X, y, others)
+    if chance <= 0.5 + max(SURER, 3 * accident):
+        return "posterior"
+    return "manifold" if len(others) >= FEW else "metric"
+
+
+def surer(X: NDArray[Any], y: Any, others: NDArray[Any]) -> tuple[float, float]:
+    """Chance that the posterior is surer of a row of X, left out, than of one of `others`; its standard error.
+
+    It is the Mann-Whitney statistic, as a share; the error is that at 1/2.
+    """
     rng, posterior = np.random.default_rng(0), Posterior()
     known, new = (rng.permutation(len(rows))[:SURVEYED] for rows in (X, others))
     state, left_out = posterior.fit(X, y, None, known, rng)
     sure, unsure = left_out.max(axis=1), posterior.embed(others[np.sort(new)], state).max(axis=1)
-    places = rankdata(np.concatenate([sure, unsure]))[: len(sure)]
     n, m = len(sure), len(unsure)
-    surer = (places.mean() - (n + 1) / 2) / m  # the Mann-Whitney statistic, as a share
-    accident = np.sqrt((n + m + 1) / (12 * n * m))
-    if surer <= 0.5 + max(SURER, 3 * accident):
-        return "posterior"
-    return "manifold" if len(others) >= FEW else "metric"
+    places = rankdata(np.concatenate([sure, unsure]))[:n]
+    return float(places.mean() - (n + 1) / 2) / m, float(np.sqrt((n + m + 1) / (12 * n * m)))
 
 
 def lists(

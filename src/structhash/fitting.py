@@ -17,6 +17,7 @@ from structhash._rows import floats, runs
 from structhash._sides import Planes, make_planes
 from structhash.colgen import Master, Step, column_generation
 from structhash.distil import recommended, task
+from structhash.embeddings.manifold import Manifold
 from structhash.encoder import generator, whole_or_nothing
 from structhash.masters.schedules import Stagewise
 from structhash.pairs import PairGraph, pair_graph
@@ -107,6 +108,11 @@ def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
                 assert_all_finite(floats(unlabeled[run]), input_name="unlabeled")
         if auto and y is not None:
             embedding = load("embeddings", recommended(X, y, unlabeled))
+        if isinstance(embedding, Manifold) and y is not None and unlabeled is None:
+            logger.warning(
+                "embedding='manifold' finds its way among rows like those to be searched: give unlabeled=, "
+                "or take 'metric', which is better where there are only the labelled rows"
+            )
         known = stored(encoder)
 
         rng = generator(encoder.random_state)

@@ -45,7 +45,7 @@ def facts(piece: type) -> dict[str, Any]:
     return {
         "what": text.partition("\n")[0],
         "settings": settings,
-        "source": source.group().rstrip(".,;)") if source else PAPER,
+        "source": source.group().rstrip(".,:;)") if source else PAPER,
     }
 
 

@@ -18,6 +18,11 @@ from structhash.pieces import Params
 class Cosine:
     """Centred rows, compared by their cosine: needs no labels.
 
+    References
+    ----------
+    van der Maaten, Hinton, Visualizing data using t-SNE, JMLR 2008,
+    https://www.jmlr.org/papers/v9/vandermaaten08a.html: how sharp the targets are.
+
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(20, 3))

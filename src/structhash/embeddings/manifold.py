@@ -44,7 +44,8 @@ class Manifold:
 
     References
     ----------
-    Zhou, Weston, Gretton, Bousquet, Schoelkopf, Ranking on data manifolds, NIPS 2003: the diffusion, and a.
+    Zhou, Weston, Gretton, Bousquet, Schoelkopf, Ranking on data manifolds, NIPS 2003,
+    https://papers.nips.cc/paper/2447-ranking-on-data-manifolds: the diffusion, and a.
     Iscen, Avrithis, Tolias, Furon, Chum, Fast spectral ranking for similarity search, CVPR 2018,
     https://doi.org/10.1109/CVPR.2018.00796: by eigenvectors.
     Zelnik-Manor, Perona, Self-tuning spectral clustering, NIPS 2004: r.

@@ -56,6 +56,11 @@ class Posterior:
     anchors : int
         Training rows that similarities are measured to, >= 2; all where there are fewer.
 
+    References
+    ----------
+    Rifkin, Lippert, Notes on regularized least squares, MIT-CSAIL-TR-2007-025,
+    https://hdl.handle.net/1721.1/37318: what leaves a row out.
+
     Examples
     --------
     >>> from sklearn.datasets import load_digits
