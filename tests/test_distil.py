@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.utils import shuffle
+from threadpoolctl import threadpool_limits
 
 from structhash import Neighbours, StructHash, load_model
 from structhash.baselines.itq import ITQ
@@ -142,10 +143,27 @@ def test_what_cannot_be_distilled_is_refused():
             ValueError, match=f"unlabeled has {len(rows)} rows, all the same; give rows that differ"
         ):
             StructHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=rows)
-    with pytest.raises(ValueError, match="features"):
+    with pytest.raises(ValueError, match="unlabeled: X has 5 features"):
         StructHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=X[:9, :5])
+    with pytest.raises(
+        ValueError, match=r"unlabeled reaches 1.6e\+41 where X reaches 16; give both in the same"
+    ):
+        StructHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=X * 1e40)
+    with pytest.raises(ValueError, match="unlabeled has 9 rows, all the same"):  # as floats
+        StructHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=np.full((9, 64), 2**62) + np.arange(9)[:, None])
     with pytest.raises(ValueError, match="continuous"):
         StructHash(4).fit(X, Y + 0.5)
+
+
+@pytest.mark.parametrize("embedding", ["posterior", "metric", "manifold", "cosine"])
+def test_codes_do_not_depend_on_the_threads_of_blas(embedding):
+    rows = np.random.default_rng(0).normal(size=(700, 300)).astype(np.float32)
+    codes = []
+    for count in (1, 2):
+        with threadpool_limits(count, user_api="blas"):
+            model = StructHash(8, embedding=embedding, random_state=0)
+            codes.append(model.fit(rows[:400], np.arange(400) % 7, unlabeled=rows[400:]).bits_["normal"])
+    np.testing.assert_array_equal(*codes)
 
 
 def test_other_schedules_and_supervisions_take_the_ranking_sndcg():

@@ -40,7 +40,7 @@ def runs(n: int, rows: int = ROWS) -> Iterator[slice]:
 def unit_rows(X: NDArray[Any]) -> NDArray[np.float64]:
     """Rows x / ||x|| (n, d), float64; rows of zeros stay so."""
     Z = X.astype(np.float64)
-    largest = np.abs(Z).max(axis=1, keepdims=True)
+    largest = np.abs(Z).max(axis=1, keepdims=True, initial=0)
     Z /= np.where(largest > 0, largest, 1)  # so that squares neither overflow nor vanish
     norms = np.linalg.norm(Z, axis=1, keepdims=True)
     return Z / np.where(norms > 0, norms, 1)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
+from threadpoolctl import threadpool_limits
 
 from structhash._rows import unit_rows
 from structhash.embeddings._graph import nearest
@@ -40,12 +41,13 @@ def task(
     """
     n = len(X) if others is None else len(others)
     points = np.arange(n) if n <= POINTS else np.sort(rng.permutation(n)[:POINTS])
-    state, Z = embedding.fit(X, y, others, points, rng)
-    U = unit_rows(Z).astype(np.float32)
-    near, _ = nearest(U, U, min(embedding.nearest, len(points) - 1), own=False)
-    partners = lists(len(points), PARTNERS, rng, near)
-    queries = np.arange(len(points), dtype=np.int32)
-    targets = embedding.targets(Z, queries, partners)
+    with threadpool_limits(1, user_api="blas"):  # else the last digits, and then bits, depend on their number
+        state, Z = embedding.fit(X, y, others, points, rng)
+        U = unit_rows(Z).astype(np.float32)
+        near, _ = nearest(U, U, min(embedding.nearest, len(points) - 1), own=False)
+        partners = lists(len(points), PARTNERS, rng, near)
+        queries = np.arange(len(points), dtype=np.int32)
+        targets = embedding.targets(Z, queries, partners)
     indptr = np.arange(len(points) + 1, dtype=np.int64) * partners.shape[1]
     graph = PairGraph(queries, indptr, partners.ravel(), len(points))
     return Task(state, Z, graph, ListwiseMaster(graph, targets.ravel(), n_bits, embedding.pull))
@@ -72,8 +74,9 @@ def surer(X: NDArray[Any], y: Any, others: NDArray[Any]) -> tuple[float, float]:
     """
     rng, posterior = np.random.default_rng(0), Posterior()
     known, new = (rng.permutation(len(rows))[:SURVEYED] for rows in (X, others))
-    state, left_out = posterior.fit(X, y, None, known, rng)
-    sure, unsure = left_out.max(axis=1), posterior.embed(others[np.sort(new)], state).max(axis=1)
+    with threadpool_limits(1, user_api="blas"):
+        state, left_out = posterior.fit(X, y, None, known, rng)
+        sure, unsure = left_out.max(axis=1), posterior.embed(others[np.sort(new)], state).max(axis=1)
     n, m = len(sure), len(unsure)
     places = rankdata(np.concatenate([sure, unsure]))[:n]
     return float(places.mean() - (n + 1) / 2) / m, float(np.sqrt((n + m + 1) / (12 * n * m)))

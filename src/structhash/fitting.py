@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
 from structhash._checks import check_count, check_positive
-from structhash._rows import floats, runs
+from structhash._rows import float_type, floats, runs
 from structhash._sides import Planes, make_planes
 from structhash.colgen import Master, Step, column_generation
 from structhash.distil import recommended, task
@@ -28,6 +28,7 @@ from structhash.supervision.shared import check_partners
 
 logger = logging.getLogger("structhash.estimators")
 
+UNITS = 1e30  # unlabeled rows so many times as large as X cannot be meant
 LARGEST_C = 1e8  # beyond, the linear programmes of the master lose their digits
 
 
@@ -90,7 +91,8 @@ def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
         embedding = load("embeddings", "cosine" if auto else encoder.embedding)
         if embedding.labelled and y is None:
             raise ValueError(
-                f"embedding={encoder.embedding!r} learns from labels: give y, or embedding='cosine'"
+                f"embedding={encoder.embedding!r} learns from labels: give y, or embedding='cosine' or "
+                "'manifold'"
             )
         if y is None:
             X = encoder._check(X, keep=True)
@@ -99,13 +101,7 @@ def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
             check_fractions(y)
             classify(y)  # refuses those that say nothing
         if unlabeled is not None:
-            unlabeled = encoder._open(unlabeled)
-            if len(unlabeled) < 2 or (unlabeled[0] == unlabeled).all():
-                raise ValueError(
-                    f"unlabeled has {len(unlabeled)} rows, all the same; give rows that differ, or none"
-                )
-            for run in runs(len(unlabeled)):
-                assert_all_finite(floats(unlabeled[run]), input_name="unlabeled")
+            unlabeled = beside(encoder, X, unlabeled)
         if auto and y is not None:
             embedding = load("embeddings", recommended(X, y, unlabeled))
         if isinstance(embedding, Manifold) and y is not None and unlabeled is None:
@@ -125,6 +121,28 @@ def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
         encoder.embedding_, encoder.embedding_state_ = embedding, embedded
         encoder.weighted_ = False
         report(encoder)
+
+
+def beside(encoder: Any, X: NDArray[Any], unlabeled: Any) -> NDArray[Any]:
+    """The unlabeled rows as an array, checked; X are the others, checked already."""
+    try:
+        rows: NDArray[Any] = encoder._open(unlabeled)
+    except ValueError as error:  # says "X"
+        raise ValueError(f"unlabeled: {error}") from None
+    same, first = True, floats(rows[:1])
+    for run in runs(len(rows)):
+        block = floats(rows[run])
+        with np.errstate(over="ignore", invalid="ignore"):
+            assert_all_finite(block, input_name="unlabeled")
+        same = same and bool((block == first).all())
+    if same:
+        raise ValueError(f"unlabeled has {len(rows)} rows, all the same; give rows that differ, or none")
+    reach = [max(float(np.abs(floats(part[run])).max()) for run in runs(len(part))) for part in (X, rows)]
+    if reach[1] / UNITS > max(reach[0], np.finfo(float_type(X.dtype)).tiny):
+        raise ValueError(
+            f"unlabeled reaches {reach[1]:.3g} where X reaches {reach[0]:.3g}; give both in the same unit"
+        )
+    return rows
 
 
 def check_fractions(y: NDArray[Any]) -> None:

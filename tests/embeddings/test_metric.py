@@ -50,6 +50,16 @@ def test_new_classes_are_found_by_what_parts_the_old_ones():
     assert learned > plain + 0.04
 
 
+@pytest.mark.parametrize("d", [300, 1100])
+def test_few_rows_of_many_features_do_not_hide_what_others_vary_in(d):
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(25, d))
+    old, new = np.repeat(np.arange(5), 12), np.repeat(np.arange(5, 25), 20)
+    X, others = (centers[index] * 0.4 + rng.normal(size=(len(index), d)) for index in (old, new))
+    state, _ = Metric().fit(X, old, others, np.arange(len(others)), rng)
+    assert precision(Metric().embed(others, state), new) > precision(others, new) - 0.02 > 0.5
+
+
 def test_rows_stay_as_they_are_where_classes_teach_nothing():
     X = RNG.normal(size=(120, 4))
     state, Z = Metric().fit(

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from structhash._rows import runs
 
 BLOCK = 512  # rows whose products are held at a time
+DIGITS = 9  # of cosines, so that equal ones are not told apart by how they were rounded
 REACH = 7  # the neighbour whose distance is a point's unit of length
 SMALL = 512  # points of a graph whose eigenvectors are all found
 LEAST = 0.05  # eigenvalues below are left out: vectors are divided by them
@@ -27,7 +28,7 @@ def nearest(
     """
     near, apart = np.empty((len(U), count), np.int64), np.empty((len(U), count), U.dtype)
     for run in runs(len(U) if count else 0, BLOCK):
-        D = -U[run] @ V.T
+        D = -np.round(U[run] @ V.T, DIGITS)
         if not own:
             D[np.arange(len(D)), np.arange(run.start, run.stop)] = np.inf
         near[run] = np.argpartition(D, count - 1, axis=1)[:, :count]
@@ -37,6 +38,8 @@ def nearest(
 
 def reach(apart: NDArray[Any]) -> NDArray[np.float64]:
     """Unit of length (n,) of points whose neighbours' 1 - cosine are given (n, k)."""
+    if apart.shape[1] == 0:
+        return np.ones(len(apart))
     place = min(REACH, apart.shape[1]) - 1
     return np.sqrt(np.partition(apart, place, axis=1)[:, place].astype(np.float64)) + np.finfo(np.float32).tiny
 
@@ -68,6 +71,8 @@ def diffusion(
         edges is the vector itself without the division by s.
     """
     m, k = near.shape
+    if m < 2:
+        return np.zeros((m, 0))
     W = csr_array((w.ravel(), near.ravel(), np.arange(0, m * k + 1, k)), shape=(m, m))
     W = W.maximum(W.T)
     root = np.sqrt(W.sum(axis=1))

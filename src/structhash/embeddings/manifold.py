@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from structhash._checks import check_count
 from structhash._rows import float_type, runs, unit_rows
@@ -21,6 +20,7 @@ from structhash.pieces import Params
 NEIGHBOURS = 10  # of a point in the graph
 ALPHA = 0.99  # chance that the walk goes on
 VECTORS = 128  # eigenvectors, at most
+SHORTEST = 0.1  # reach of a point at least, in medians: among near copies it would have no neighbour but them
 DIRECT = 0.5  # share of the cosine itself, beside 1 of the diffusion's
 
 
@@ -30,10 +30,11 @@ class Manifold:
 
     With W the weights of a graph of each point's ten nearest by the cosine of `Metric` (of `Cosine` where there
     are no labels), D its degrees and S = D^(-1/2) W D^(-1/2), two points are alike as far as
-    (1 - a) (I - a S)^(-1), a = 0.99, says: as far as a random walk from the one comes by the other. Its leading
-    eigenvectors turn that into inner products; the cosine itself is added at half its size. Rows that are not
-    of the graph have the mean of their nearest points in it. An edge weighs exp(-(1 - cosine) / (r_i r_j)), r
-    being the root of that of the seventh neighbour.
+    D^(-1/2) (1 - a) (I - a S)^(-1) D^(-1/2), a = 0.99, says, less what is the same for all points: as far as a
+    random walk from the one comes by the other. Its leading eigenvectors turn that into inner products of
+    vectors, which are brought to unit length; the cosine itself is added at half its size. A row has the mean
+    of its nearest points in the graph, one of which it may be itself. An edge weighs
+    exp(-(1 - cosine) / (r_i r_j)), r being the root of that of the seventh neighbour.
 
     The graph has points of the rows to be searched: `unlabeled` where these are given, else those of X.
 
@@ -84,11 +85,11 @@ class Manifold:
         state, _ = base.fit(X, y, others, points[:1], rng)
         U = unit_rows(base.embed(rows[np.sort(rng.permutation(len(rows))[: self.points])], state))
         U = np.unique(U.astype(float_type(X.dtype)), axis=0)
-        with threadpool_limits(1, user_api="blas"):
-            near, apart = _graph.nearest(U, U, min(NEIGHBOURS, len(U) - 1), own=False)
-            reach = _graph.reach(apart)
-            w = np.exp(-_graph.steps(apart, reach, reach[near]))
-            vectors = _graph.diffusion(near, w, ALPHA, VECTORS, rng)
+        near, apart = _graph.nearest(U, U, min(NEIGHBOURS, len(U) - 1), own=False)
+        reach = _graph.reach(apart)
+        reach = np.maximum(reach, SHORTEST * np.median(reach))
+        w = np.exp(-_graph.steps(apart, reach, reach[near]))
+        vectors = _graph.diffusion(near, w, ALPHA, VECTORS, rng)
         state |= {"points": U, "reach": reach.astype(U.dtype), "vectors": vectors.astype(U.dtype)}
         return state, self.embed(rows[points], state)
 
@@ -96,11 +97,13 @@ class Manifold:
         """Vectors (n, m) of rows X (n, d)."""
         base = Metric() if "matrix" in state else Cosine()
         points, reach, vectors = (state[name].astype(np.float64) for name in ("points", "reach", "vectors"))
+        shortest = SHORTEST * np.median(reach)
         out = np.empty((len(X), vectors.shape[1] + points.shape[1]), float_type(X.dtype))
         for run in runs(len(X), ROWS):
             U = unit_rows(base.embed(X[run], state))
             near, apart = _graph.nearest(U, points, min(NEIGHBOURS, len(points)))
-            steps = _graph.steps(apart, _graph.reach(apart), reach[near])
+            own = np.maximum(_graph.reach(apart), shortest)
+            steps = _graph.steps(apart, own, reach[near])
             w = np.exp(steps.min(axis=1, keepdims=True) - steps)  # their unit does not matter: see below
             diffused = np.einsum("ik,ikm->im", w, vectors[near])
             out[run] = np.hstack([unit_rows(diffused), np.sqrt(DIRECT) * U])

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
-from threadpoolctl import threadpool_limits
 
 from structhash._rows import float_type, unit_rows
 from structhash.embeddings._graph import nearest
@@ -34,8 +33,9 @@ class Metric(Cosine):
     variances of the class means along their principal directions of z, those are scaled by
     sqrt((b + 1) / (b + 2)): what differs between the classes at hand counts most, and what does not may still
     tell others apart. The ridge, and whether to leave rows as they are, are chosen by how many of the ten
-    nearest are of the same class among rows of classes held out. Of more than 1,024 features the leading 1,024
-    principal directions count.
+    nearest are of the same class among rows of classes held out; of fewer than four classes none can be, and
+    rows stay as they are. Of more than 1,024 features the leading 1,024 principal directions count, of the rows
+    of X and of the unlabeled ones.
 
     References
     ----------
@@ -69,15 +69,15 @@ class Metric(Cosine):
         """
         state, Z = Cosine().fit(X, y, None, np.arange(len(X)), rng)
         index = np.unique(y, return_inverse=True)[1]
-        with threadpool_limits(1, user_api="blas"):
-            lead = np.eye(Z.shape[1])
-            if min(Z.shape) > WIDEST or Z.shape[1] > len(Z):
-                lead = leading(Z, rng)
-            matrix = lead @ self.matrix(Z @ lead, index, rng)
+        among = Z
         if others is not None:
-            state, Z = Cosine().fit(X, y, others, points, rng)
+            state, among = Cosine().fit(X, y, others, points, rng)
+        if Z.shape[1] <= WIDEST:
+            matrix = self.matrix(Z, index, rng)
         else:
-            Z = Z[points]
+            lead = leading(Z if others is None else np.vstack([Z, among]), rng)
+            matrix = lead @ self.matrix(Z @ lead, index, rng)
+        Z = Z[points] if others is None else among
         state["matrix"] = matrix.astype(float_type(X.dtype))
         return state, Z @ state["matrix"]
 

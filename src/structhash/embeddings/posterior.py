@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
-from threadpoolctl import threadpool_limits
 
 from structhash._checks import check_count
 from structhash._rows import float_type, floats, runs, unit_rows
@@ -94,16 +93,15 @@ class Posterior:
         if scale == 0:
             raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
         index = np.unique(y, return_inverse=True)[1]
-        with threadpool_limits(1, user_api="blas"):
-            units, sigma = choose(X, index, mean, rng)
-            n_anchors = min(self.anchors, len(X))
-            anchors = rng.permutation(len(X))[:n_anchors] if n_anchors < len(X) else slice(None)
+        units, sigma = choose(X, index, mean, rng)
+        n_anchors = min(self.anchors, len(X))
+        anchors = rng.permutation(len(X))[:n_anchors] if n_anchors < len(X) else slice(None)
 
-            def rows(part: Any) -> NDArray[np.float64]:
-                return places(X[part], mean, units)
+        def rows(part: Any) -> NDArray[np.float64]:
+            return places(X[part], mean, units)
 
-            judged = points if others is None else np.arange(min(len(X), JUDGED))
-            found = regress(rows, rows(anchors), index, sigma, judged)
+        judged = points if others is None else np.arange(min(len(X), JUDGED))
+        found = regress(rows, rows(anchors), index, sigma, judged)
         half, dtype = found.sharpness / 2, float_type(X.dtype)
         state = {
             "center": mean.astype(dtype),
