@@ -90,20 +90,22 @@ def check_method(method: Method) -> None:
     if len(method.encoders) > 1:
         raise ValueError(f"{method.name!r}: alternatives are chosen by labels; name one setting here")
     for encoder in method.encoders:
-        if get_tags(encoder).target_tags.required and not bit_by_bit(encoder):
+        embedding = embedding_of(encoder)
+        by_labels = get_tags(encoder).target_tags.required and not bit_by_bit(encoder)
+        if by_labels or (embedding and embedding.labelled):
             raise ValueError(f"{method.name!r} learns from class labels, not from judgements; leave it out")
 
 
-def distils_rows(encoder: Any) -> bool:
-    """Whether the encoder distils X alone, so that judgements have nothing to teach it."""
-    if not isinstance(encoder, StructHash) or not is_auto(encoder.ranking) or is_auto(encoder.embedding):
-        return False
-    return not load("embeddings", encoder.embedding).labelled
+def embedding_of(encoder: Any) -> Any:
+    """The embedding that an encoder's settings name; None where they name none."""
+    if not isinstance(encoder, StructHash) or is_auto(encoder.embedding):
+        return None
+    return load("embeddings", encoder.embedding)
 
 
 def training(encoder: Any, Q: NDArray[Any], qrels: NDArray[Any], train: NDArray[np.int64]) -> Qrels | None:
     """The judgements of some queries, which alone are numbered and known; None where nothing is learned."""
-    if not bit_by_bit(encoder) or distils_rows(encoder):
+    if not bit_by_bit(encoder) or embedding_of(encoder):  # which is distilled from X alone
         return None
     kept = qrels[np.isin(qrels[:, 0], train)]
     kept = np.column_stack([np.searchsorted(train, kept[:, 0]), kept[:, 1:]])
