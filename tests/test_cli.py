@@ -215,8 +215,9 @@ def test_fit_from_judgements(here, tmp_path, method):
 @pytest.mark.parametrize("method", ["structhash:embedding=manifold", "structhash:embedding=metric|manifold"])
 def test_fit_with_unlabeled_rows(here, tmp_path, method):
     words = ("-o", tmp_path / "m", "--bits", 4, "--method", method, "--unlabeled", "x.npy")
-    machine("fit", "train.npz", *words)
+    facts = machine("fit", "train.npz", *words)
     model = load_model(tmp_path / "m")
+    assert facts["embedding"] == model.embedding
     expected = StructHash(4, embedding=model.embedding, random_state=0).fit(
         X[:200], Y[:200], unlabeled=X[200:500]
     )

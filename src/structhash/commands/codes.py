@@ -17,6 +17,7 @@ from structhash.encoder import load_model
 from structhash.files import atomic
 from structhash.io import Dataset, read, read_codes, write_npy
 from structhash.methods import Method, bit_by_bit, prepare, takes_unlabeled
+from structhash.pieces import spell
 from structhash.search import Exact, load_index
 from structhash.supervision import Neighbours, Qrels
 
@@ -56,6 +57,7 @@ def fit(
     encoder.save(out)
     facts = {
         "method": chosen or spec,
+        "embedding": spell(getattr(encoder, "embedding_", None)),
         "rows": len(dataset.X),
         "features": dataset.X.shape[1],
         "bits": encoder.n_bits_,
