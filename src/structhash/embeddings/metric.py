@@ -23,6 +23,7 @@ HELD_OUT = 0.3  # share of the classes on which a metric is judged
 JUDGED = 1000  # rows judged, at most
 NEAREST = 10  # of each row, whose classes judge
 WIDEST = 1024  # directions, at most
+SOME = 2048  # unlabeled rows that say which directions lead
 
 
 @dataclass(frozen=True)
@@ -69,17 +70,18 @@ class Metric(Cosine):
         """
         state, Z = Cosine().fit(X, y, None, np.arange(len(X)), rng)
         index = np.unique(y, return_inverse=True)[1]
-        among = Z
-        if others is not None:
-            state, among = Cosine().fit(X, y, others, points, rng)
+        if others is None:
+            chosen = Z[points]
+        else:
+            state, chosen = Cosine().fit(X, y, others, points, rng)
         if Z.shape[1] <= WIDEST:
             matrix = self.matrix(Z, index, rng)
         else:
-            lead = leading(Z if others is None else np.vstack([Z, among]), rng)
+            some = Z[:0] if others is None else Cosine().embed(others[:: 1 + len(others) // SOME], state)
+            lead = leading(np.vstack([Z, some]), rng)
             matrix = lead @ self.matrix(Z @ lead, index, rng)
-        Z = Z[points] if others is None else among
         state["matrix"] = matrix.astype(float_type(X.dtype))
-        return state, Z @ state["matrix"]
+        return state, chosen @ state["matrix"]
 
     def matrix(
         self, Z: NDArray[Any], index: NDArray[np.int64], rng: np.random.Generator
