@@ -26,6 +26,7 @@ from structhash.pieces import KINDS, classes, load, spell
 from structhash.supervision import is_indicator
 
 KIND = "model"
+MODERATE = 1e152  # beyond, and below its inverse, a square is no ordinary number
 
 
 class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -47,10 +48,13 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Whether search and evaluation use the weights unless told otherwise.
     own_distance_ : str or None
         Where there is a distance besides the (weighted) Hamming one: a word for it, in tables.
+    squares_ : bool
+        Whether it computes with squares of the rows as they are, which only moderate rows have.
     """
 
     weighted_ = False
     own_distance_: str | None = None
+    squares_ = False
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Bits (n, n_bits) of a block of rows, float32 or float64; not called where there are `_planes`."""
@@ -222,12 +226,18 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         checked = self._validated(X, y, keep, reset=True, ensure_min_samples=2)
         rows = checked[0] if isinstance(checked, tuple) else checked
+        reach = 0.0
         for run in runs(len(rows)):
             block = floats(rows[run])
             assert_all_finite(block, estimator_name=type(self).__name__, input_name="X")
             largest = max(block.max(), -block.min())
             if largest > np.finfo(block.dtype).max / 1e8:
                 raise ValueError(f"X reaches {largest:.3g}, near the end of {block.dtype}; divide it by that")
+            reach = max(reach, float(largest))
+        if self.squares_ and reach and not 1 / MODERATE <= reach <= MODERATE:
+            raise ValueError(
+                f"X reaches {reach:.3g}, whose square {type(self).__name__} cannot hold; divide X by that"
+            )
         return checked
 
     def _open(self, X: Any) -> NDArray[Any]:

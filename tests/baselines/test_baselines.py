@@ -132,6 +132,19 @@ def test_awkward_rows(baseline, case):
         np.testing.assert_array_equal(np.unique(bits[:40], axis=0).shape[0], 2)
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e-160, 1e160, 1e200])
+def test_the_unit_does_not_matter_or_is_refused(baseline, unit):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 5)), np.arange(40) % 2
+    X[:, 0] += 3 * y
+    if type(baseline).squares_:
+        with pytest.raises(ValueError, match=r"X reaches .*, whose square .* cannot hold; divide X by that"):
+            fit(baseline, X * unit, y)
+        return
+    expected = fit(clone(baseline), X, y).transform(X)
+    assert (fit(baseline, X * unit, y).transform(X * unit) == expected).mean() > 0.9
+
+
 def test_equal_rows(baseline):
     with pytest.raises(ValueError, match="all 6 training rows are the same; give rows that differ"):
         fit(baseline, np.full((6, 3), 0.1), np.arange(6) % 2)

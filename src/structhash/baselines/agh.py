@@ -77,6 +77,8 @@ class AGH(HashEncoder):
     (1797, 4)
     """
 
+    squares_ = True
+
     def __init__(
         self,
         n_bits: int = 64,

@@ -86,6 +86,8 @@ class COSDISH(Supervised):
     (1797, 4)
     """
 
+    squares_ = True
+
     def __init__(
         self,
         n_bits: int = 64,

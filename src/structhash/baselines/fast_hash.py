@@ -77,6 +77,8 @@ class FastHash(Supervised):
     (1797, 1)
     """
 
+    squares_ = True
+
     def __init__(
         self,
         n_bits: int = 64,

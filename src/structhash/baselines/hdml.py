@@ -109,6 +109,8 @@ class HDML(Supervised):
 
     own_distance_ = "asymmetric"
 
+    squares_ = True
+
     def __init__(
         self,
         n_bits: int = 64,

@@ -81,6 +81,8 @@ class KSH(Supervised):
     True
     """
 
+    squares_ = True
+
     def __init__(
         self,
         n_bits: int = 64,

@@ -92,6 +92,8 @@ class MDSH(HashEncoder):
     weighted_ = True
     own_distance_ = "affinity"
 
+    squares_ = True
+
     def __init__(
         self,
         n_bits: int = 64,

@@ -83,6 +83,8 @@ class SPHER(HashEncoder):
 
     own_distance_ = "spherical"
 
+    squares_ = True
+
     def __init__(self, n_bits: int = 64, *, max_iter: int = 100, random_state: Any = None) -> None:
         self.n_bits = n_bits
         self.max_iter = max_iter
