@@ -61,9 +61,9 @@ def fit(data, protocol, spec, n_bits, seed):
         return line | {"error": f"{type(error).__name__}: {error}"}
     line |= {
         "seconds": {
-            "fit": round(found[0].fit_seconds, 3),
+            "fit": round(found[0].fit_seconds, 4),
             "encode": round(found[0].encode_seconds, 4),
-            "all": round(time.perf_counter() - began, 2),
+            "all": round(time.perf_counter() - began, 4),
         }
     }
     for result in found:

@@ -49,7 +49,7 @@ def test_a_line_a_fit_and_what_failed_again(peers, tmp_path, capsys):
             assert {name: held[name] for name in result.scores.mean} == pytest.approx(
                 result.scores.mean, abs=1e-4
             )
-        assert line["seconds"]["all"] + 0.01 > line["seconds"]["fit"]  # both rounded
+        assert line["seconds"]["all"] >= line["seconds"]["fit"]
     capsys.readouterr()
     run(*words, [2, 16], [0, 1])
     told = [json.loads(line[len("digits seen ") :]) for line in capsys.readouterr().out.splitlines()]

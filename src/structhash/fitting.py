@@ -129,19 +129,18 @@ def beside(encoder: Any, X: NDArray[Any], unlabeled: Any) -> NDArray[Any]:
         rows: NDArray[Any] = encoder._open(unlabeled)
     except ValueError as error:  # says "X"
         raise ValueError(f"unlabeled: {error}") from None
-    same, first = True, floats(rows[:1])
+    same, first, reach = True, floats(rows[:1]), 0.0
     for run in runs(len(rows)):
         block = floats(rows[run])
         with np.errstate(over="ignore", invalid="ignore"):
             assert_all_finite(block, input_name="unlabeled")
         same = same and bool((block == first).all())
+        reach = max(reach, float(np.abs(block).max()))
     if same:
         raise ValueError(f"unlabeled has {len(rows)} rows, all the same; give rows that differ, or none")
-    reach = [max(float(np.abs(floats(part[run])).max()) for run in runs(len(part))) for part in (X, rows)]
-    if reach[1] / UNITS > max(reach[0], np.finfo(float_type(X.dtype)).tiny):
-        raise ValueError(
-            f"unlabeled reaches {reach[1]:.3g} where X reaches {reach[0]:.3g}; give both in the same unit"
-        )
+    own = max(float(np.abs(floats(X[run])).max()) for run in runs(len(X)))
+    if reach / UNITS > max(own, np.finfo(float_type(X.dtype)).tiny):
+        raise ValueError(f"unlabeled reaches {reach:.3g} where X reaches {own:.3g}; give both in the same unit")
     return rows
 
 
