@@ -48,13 +48,14 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Whether search and evaluation use the weights unless told otherwise.
     own_distance_ : str or None
         Where there is a distance besides the (weighted) Hamming one: a word for it, in tables.
-    squares_ : bool
-        Whether it computes with squares of the rows as they are, which only moderate rows have.
+    reach_ : (float, float)
+        Between what the largest number of the training rows has to be, for a method that squares them, or that
+        divides by them twice.
     """
 
     weighted_ = False
     own_distance_: str | None = None
-    squares_ = False
+    reach_: tuple[float, float] = (0.0, np.inf)
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Bits (n, n_bits) of a block of rows, float32 or float64; not called where there are `_planes`."""
@@ -234,7 +235,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             if largest > np.finfo(block.dtype).max / 1e8:
                 raise ValueError(f"X reaches {largest:.3g}, near the end of {block.dtype}; divide it by that")
             reach = max(reach, float(largest))
-        if self.squares_ and reach and not 1 / MODERATE <= reach <= MODERATE:
+        if reach and not self.reach_[0] <= reach <= self.reach_[1]:
             raise ValueError(
                 f"X reaches {reach:.3g}, whose square {type(self).__name__} cannot hold; divide X by that"
             )

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from structhash._checks import check_count
 from structhash.baselines._anchor_graph import ZERO, graph, k_means, nearest, second_cuts, similar, spectrum
 from structhash.baselines._shared import keep_bits, mean_of
-from structhash.encoder import HashEncoder, generator, whole
+from structhash.encoder import MODERATE, HashEncoder, generator, whole
 
 
 class AGH(HashEncoder):
@@ -77,7 +77,7 @@ class AGH(HashEncoder):
     (1797, 4)
     """
 
-    squares_ = True
+    reach_ = (1 / MODERATE, MODERATE)
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from structhash._checks import check_count, check_positive
 from structhash._sides import Planes
 from structhash.baselines._boosted_trees import check_depth, forest, tree_bits
 from structhash.baselines._shared import Supervised, keep_bits, keep_planes, mean_of, planes_of
-from structhash.encoder import generator, whole
+from structhash.encoder import MODERATE, generator, whole
 
 FUNCTIONS = ("linear", "trees")
 
@@ -86,7 +86,7 @@ class COSDISH(Supervised):
     (1797, 4)
     """
 
-    squares_ = True
+    reach_ = (1 / MODERATE, np.inf)
 
     def __init__(
         self,

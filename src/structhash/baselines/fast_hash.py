@@ -13,7 +13,7 @@ from structhash.baselines._boosted_trees import boost, check_depth, join, level_
 from structhash.baselines._label_pairs import LabelPairs, draw_pairs
 from structhash.baselines._shared import Supervised, keep_bits
 from structhash.baselines._two_step import LOSSES, check_word, class_blocks, graph_cut, pair_weights
-from structhash.encoder import generator, whole
+from structhash.encoder import MODERATE, generator, whole
 
 
 class FastHash(Supervised):
@@ -77,7 +77,7 @@ class FastHash(Supervised):
     (1797, 1)
     """
 
-    squares_ = True
+    reach_ = (1 / MODERATE, MODERATE)
 
     def __init__(
         self,

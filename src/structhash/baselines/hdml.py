@@ -14,7 +14,7 @@ from structhash._checks import check_count, check_positive
 from structhash._sides import Planes, make_planes
 from structhash.baselines._shared import Supervised, check_finite, keep_bits
 from structhash.codes import hamming, pack
-from structhash.encoder import generator, whole
+from structhash.encoder import MODERATE, generator, whole
 
 DECAYS = (3e-2, 3e-3, 3e-4)  # the authors' candidates; the first where too few rows can be held out
 HELD = 100  # least rows to hold out
@@ -109,7 +109,7 @@ class HDML(Supervised):
 
     own_distance_ = "asymmetric"
 
-    squares_ = True
+    reach_ = (1 / MODERATE, MODERATE)
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from structhash._checks import check_count
 from structhash.baselines._anchors import draw_anchors, some_rows
 from structhash.baselines._gauss import gauss_features, gauss_kernel
 from structhash.baselines._shared import Supervised, keep_bits
-from structhash.encoder import generator, whole
+from structhash.encoder import MODERATE, generator, whole
 
 NOISE = 1e-10  # singular values of the features, as a share of the largest, that are rounding error
 CLOSE = 1e-2  # change of the smooth objective, per row, at which its ascent ends
@@ -81,7 +81,7 @@ class KSH(Supervised):
     True
     """
 
-    squares_ = True
+    reach_ = (1 / MODERATE, MODERATE)
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from structhash._checks import check_count, check_positive
 from structhash.baselines._eigenfunctions import Eigenfunctions, choose, one_dimensional
 from structhash.baselines._principal import principal_axes, project
 from structhash.baselines._shared import keep_bits, mean_of
-from structhash.encoder import HashEncoder, generator, whole
+from structhash.encoder import MODERATE, HashEncoder, generator, whole
 from structhash.families._gauss import squared_distances
 
 ZERO = 1e-9  # an eigenfunction that exceeds its threshold by less is taken to equal it, however it was rounded
@@ -92,7 +92,7 @@ class MDSH(HashEncoder):
     weighted_ = True
     own_distance_ = "affinity"
 
-    squares_ = True
+    reach_ = (1 / MODERATE, MODERATE)
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from structhash._checks import check_count
 from structhash._rows import runs
 from structhash.baselines._principal import BLOCK
 from structhash.baselines._shared import keep_bits, mean_of
-from structhash.encoder import HashEncoder, generator, whole
+from structhash.encoder import MODERATE, HashEncoder, generator, whole
 from structhash.families._gauss import squared_distances
 
 START = 5  # rows whose mean is a centre to begin with
@@ -83,7 +83,7 @@ class SPHER(HashEncoder):
 
     own_distance_ = "spherical"
 
-    squares_ = True
+    reach_ = (1 / MODERATE, MODERATE)
 
     def __init__(self, n_bits: int = 64, *, max_iter: int = 100, random_state: Any = None) -> None:
         self.n_bits = n_bits
