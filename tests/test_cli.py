@@ -117,7 +117,7 @@ def test_search_equals_the_library(here):
         model = load_model(name)
         index = Exact(model.n_bits_, model.search_weights_)
         index.add(model.encode(X[200:500]))
-        distances, ids = index.search(model.encode(X[:2]), 4)
+        distances, ids = index.search(model.encode_queries(X[:2]), 4)
         options = ("--model", name, "-k", 4)
         found = machine("search", f"{name}.index", "judged.npz", *options)
         assert found["bits"] == model.n_bits_
@@ -170,7 +170,10 @@ def test_prefix_ids_and_backend(here, tmp_path):
 def test_encode_queries(here, tmp_path):
     facts = machine("encode", "m", "judged.npz", "-o", tmp_path / "q.npy", "--queries")
     assert facts == {"rows": 2, "bits": 16, "bytes": 4, "file": str(tmp_path / "q.npy")}
-    np.testing.assert_array_equal(np.load(tmp_path / "q.npy"), load_model("m").encode(X[:2]))
+    np.testing.assert_array_equal(np.load(tmp_path / "q.npy"), load_model("m").encode_queries(X[:2]))
+    done("encode", "m", "x.npy", "-o", tmp_path / "q.npy", "--queries")  # a file of queries alone
+    np.testing.assert_array_equal(np.load(tmp_path / "q.npy"), load_model("m").encode_queries(X[200:500]))
+    assert (load_model("m").encode(X[200:500]) != np.load(tmp_path / "q.npy")).any()
 
 
 def test_fit_from_csv_and_without_labels(here, tmp_path):
@@ -260,7 +263,7 @@ def test_evaluate_equals_the_library(here, tmp_path):
 def test_evaluate_by_judgements(here):
     found = machine("evaluate", "m", "judged.npz", "--ties", "id")
     model, qrels = load_model("m"), np.load("judged.npz")["qrels"]
-    blocks = code_blocks(model.encode(X[:2]), model.encode(X[200:260]), judged(qrels, 2, 60))
+    blocks = code_blocks(model.encode_queries(X[:2]), model.encode(X[200:260]), judged(qrels, 2, 60))
     assert found["lines"][0]["mean"] == pytest.approx(retrieval(blocks, ties="id").mean)
     assert (found["relevance"], found["n_queries"]) == ("judgements", 2)
 
@@ -433,7 +436,6 @@ BAD = {
     "data as model": ("encode", "train.npz", "x.npy", "-o", "new.npy"),
     "wrong width": ("encode", "m", "narrow.npz", "-o", "new.npy"),
     "more bits than learned": ("encode", "m", "x.npy", "-o", "new.npy", "--bits", "17"),
-    "no queries": ("encode", "m", "x.npy", "-o", "new.npy", "--queries"),
     "codes need .npy": ("encode", "m", "x.npy", *NEW),
     "codes are floats": ("index", "x.npy", *NEW),
     "bits do not fit codes": ("index", "m.npy", *NEW, "--bits", "17"),

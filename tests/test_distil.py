@@ -6,12 +6,14 @@ from sklearn.datasets import load_digits
 from sklearn.utils import shuffle
 from threadpoolctl import threadpool_limits
 
-from structhash import Neighbours, StructHash, load_model
+from structhash import CGHash, Neighbours, StructHash, load_model
 from structhash.baselines.itq import ITQ
 from structhash.baselines.sdh import SDH
+from structhash.codes import unpack
 from structhash.distil import PARTNERS, POINTS, lists, recommended, surer, task
 from structhash.embeddings._graph import nearest
 from structhash.embeddings.posterior import Posterior
+from structhash.evaluate import code_blocks, retrieval, same_label
 from structhash.pieces import load
 
 X, Y = shuffle(*load_digits(return_X_y=True), random_state=0)
@@ -83,6 +85,30 @@ def test_a_prefix_is_the_model_of_that_length():
     np.testing.assert_array_equal(long.encode(X, 5), short.encode(X))
 
 
+def test_a_query_finds_rows_that_are_surely_of_its_likeliest_class():
+    model = StructHash(16, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    embedding, state = model.embedding_, model.embedding_state_
+    Z = embedding.embed(X[REST], state)
+    corners = np.full((10, 10), 1e-30) + np.eye(10)
+    bits = model.family_.decide(model.family_.features(corners, model.state_), model.bits_) > 0
+    asked = unpack(model.encode_queries(X[REST]), 16)
+    to_corner = (asked != bits[Z.argmax(axis=1)]).sum(axis=1)
+    stored = (model.transform(X[REST]) != bits[Z.argmax(axis=1)]).sum(axis=1)
+    assert to_corner.mean() < 0.5 * stored.mean()
+    for other in (CGHash(4, n_near=5, n_far=5), StructHash(4, embedding="metric"), ITQ(4)):
+        other.fit(X[:100], Y[:100])
+        np.testing.assert_array_equal(other.encode_queries(X), other.encode(X))
+
+
+def test_queries_of_their_own_code_find_more():
+    model = StructHash(16, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    ranks = []
+    for asked in (model.encode(X[REST][:300]), model.encode_queries(X[REST][:300])):
+        blocks = code_blocks(asked, model.encode(X[REST][300:]), same_label(Y[REST][:300], Y[REST][300:]))
+        ranks.append(retrieval(blocks, ["precision@10"]).mean["precision@10"])
+    assert ranks[1] > ranks[0]
+
+
 def test_unlabeled_rows_move_the_bits_to_where_they_lie():
     near, far = X[Y < 5], X[Y >= 5] + 20.0
     labels = Y[Y < 5]
@@ -107,8 +133,10 @@ def test_it_sees_whether_unlabeled_rows_are_of_new_classes():
 def test_how_often_a_known_row_is_the_surer():
     known, labels, rows = X[:300], Y[:300], X[300:700]
     state, Z = Posterior().fit(known, labels, None, np.arange(300), np.random.default_rng(0))
-    new = Posterior().embed(rows, state).max(axis=1)
-    expected = (Z.max(axis=1)[:, None] > new).mean() + (Z.max(axis=1)[:, None] == new).mean() / 2
+    both = Z, Posterior().embed(rows, state)
+    sure, unsure = ((V**8 / (V**8).sum(axis=1, keepdims=True)).max(axis=1) for V in both)
+    apart = sure[:, None] - unsure
+    expected = (apart > 0).mean() + (apart == 0).mean() / 2
     chance, accident = surer(known, labels, rows)
     assert chance == pytest.approx(expected, abs=1e-3)
     assert 0.01 < accident < 0.03

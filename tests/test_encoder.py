@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from structhash import CGHash, HashEncoder, StructHash, files, load_model
+from structhash.codes import unpack
 from structhash.families.linear import Linear
 from structhash.metrics import average_precision, tie_blocks
 from structhash.pieces import names
@@ -88,6 +89,7 @@ def test_a_prefix_code_holds_the_first_bits(fitted, k):
 def test_a_prefix_is_the_model_of_that_length(fitted, k):
     short = clone(fitted).set_params(n_bits=k).fit(X, Y)
     np.testing.assert_array_equal(fitted.encode(MORE, n_bits=k), short.encode(MORE))
+    np.testing.assert_array_equal(fitted.encode_queries(MORE, n_bits=k), short.encode_queries(MORE))
     np.testing.assert_array_equal(fitted.weights_at(k), short.weights_)
 
 
@@ -101,6 +103,8 @@ def test_a_prefix_out_of_range_is_refused(model, k):
     with pytest.raises(ValueError, match="this model has 10 bits; give 1 to 10"):
         model.encode(MORE, n_bits=k)
     with pytest.raises(ValueError, match="this model has 10 bits; give 1 to 10"):
+        model.encode_queries(MORE, n_bits=k)
+    with pytest.raises(ValueError, match="this model has 10 bits; give 1 to 10"):
         model.weights_at(k)
 
 
@@ -111,6 +115,7 @@ def test_nothing_works_before_fit(name, tmp_path):
         lambda: encoder.transform(X),
         lambda: encoder.encode(X),
         lambda: encoder.encode(X, n_bits=99),
+        lambda: encoder.encode_queries(X),
         lambda: encoder.weights_at(1),
         lambda: encoder.score(X, Y),
         lambda: encoder.save(tmp_path / "model"),
@@ -386,13 +391,13 @@ def precision_in_order(distance, relevant):
     return np.mean(np.arange(1, len(ranks) + 1) / ranks)
 
 
-def leave_one_out(bits, y, weights, one):
-    values = []
+def leave_one_out(bits, y, weights, one, asked=None):
+    asked, values = bits if asked is None else asked, []
     for i in range(len(bits)):
         others = np.arange(len(bits)) != i
         relevant = y[others] == y[i]
         if relevant.any():
-            values.append(one((weights * (bits[others] != bits[i])).sum(axis=1), relevant))
+            values.append(one((weights * (bits[others] != asked[i])).sum(axis=1), relevant))
     return np.mean(values)
 
 
@@ -430,11 +435,12 @@ def test_score_of_a_learned_model_is_the_mean_over_random_orders_of_ties(fitted)
     rng = np.random.default_rng(0)
     weights = np.ones(10) if fitted.search_weights_ is None else fitted.weights_
     bits, y = fitted.transform(MORE), load_digits().target[200:300]
+    asked = unpack(fitted.encode_queries(MORE), 10)
 
     def one(distance, relevant):
         return precision_in_order(np.round(distance, 4) + 1e-6 * rng.random(len(distance)), relevant)
 
-    draws = [leave_one_out(bits, y, weights, one) for _ in range(30)]
+    draws = [leave_one_out(bits, y, weights, one, asked) for _ in range(30)]
     assert fitted.score(MORE, y) == pytest.approx(np.mean(draws), abs=5 * np.std(draws) / np.sqrt(30) + 1e-3)
 
 
@@ -461,10 +467,10 @@ def test_score_by_indicators_is_that_by_labels_and_knows_several(model):
     assert model.score(X, np.eye(10)[Y]) == model.score(X, Y)
     several = np.column_stack([Y == 3, Y % 2])
     found, seen = model.score(X, several), []
-    bits = model.transform(X)
+    bits, asked = model.transform(X), unpack(model.encode_queries(X), 10)
     for i in np.flatnonzero(several.any(axis=1)):
         others = np.arange(120) != i
-        apart = (bits[others] != bits[i]).sum(axis=1)
+        apart = (bits[others] != asked[i]).sum(axis=1)
         relevant = (several[others] & several[i]).any(axis=1)
         seen.append(average_precision(tie_blocks(apart[None], relevant[None]))[0])
     assert found == pytest.approx(np.mean(seen))

@@ -99,7 +99,9 @@ def encode(
     bits: Annotated[
         int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")
     ] = None,
-    queries: Annotated[bool, typer.Option("--queries", help="Encode Q of DATA, not X.")] = False,
+    queries: Annotated[
+        bool, typer.Option("--queries", help="Encode queries to search with: Q of DATA, else X.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Turn vectors into packed codes."""

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from structhash._rows import unit_rows
 from structhash.embeddings._graph import nearest
-from structhash.embeddings.posterior import Posterior
+from structhash.embeddings.posterior import SOFT, Posterior, powers
 from structhash.masters.listwise import ListwiseMaster
 from structhash.pairs import PairGraph
 from structhash.pieces import Params
@@ -76,7 +76,8 @@ def surer(X: NDArray[Any], y: Any, others: NDArray[Any]) -> tuple[float, float]:
     known, new = (rng.permutation(len(rows))[:SURVEYED] for rows in (X, others))
     with threadpool_limits(1, user_api="blas"):
         state, left_out = posterior.fit(X, y, None, known, rng)
-        sure, unsure = left_out.max(axis=1), posterior.embed(others[np.sort(new)], state).max(axis=1)
+        vectors = posterior.embed(others[np.sort(new)], state)
+        sure, unsure = (powers(Z, SOFT).max(axis=1) for Z in (left_out, vectors))
     n, m = len(sure), len(unsure)
     places = rankdata(np.concatenate([sure, unsure]))[:n]
     return float(places.mean() - (n + 1) / 2) / m, float(np.sqrt((n + m + 1) / (12 * n * m)))

@@ -61,6 +61,10 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Bits (n, n_bits) of a block of rows, float32 or float64; not called where there are `_planes`."""
         raise NotImplementedError
 
+    def _query_bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Bits of a block of queries, in a method that codes them otherwise."""
+        return self._bits(X)
+
     def _planes(self) -> Planes | None:
         """The planes that decide all bits; None where the bits are others."""
         return None
@@ -96,8 +100,17 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             finite.
         """
         check_is_fitted(self)
-        n_bits = self._prefix(n_bits)
-        return self._codes(self._open(X), n_bits)
+        return self._codes(self._open(X), self._prefix(n_bits))
+
+    def encode_queries(self, X: Any, n_bits: int | None = None) -> NDArray[np.uint8]:
+        """Packed codes of queries X (q, d), with which to search the codes that `encode` gives.
+
+        The same as `encode` but for the embedding ``"posterior"`` of `StructHash`, which is learned from labels
+        of the classes that are searched: there a query that is not sure of its class finds what is surely of
+        the likeliest, not what is as unsure as itself. Parameters and errors are those of `encode`.
+        """
+        check_is_fitted(self)
+        return self._codes(self._open(X), self._prefix(n_bits), queries=True)
 
     def weights_at(self, n_bits: int) -> NDArray[np.float64]:
         """Weights (n_bits,) of the prefix code of n_bits bits: those the master had at that step."""
@@ -123,7 +136,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         ValueError
             If labels and rows differ in number, or no two rows have the same label.
         """
-        codes, y = self.encode(X), np.asarray(y)
+        codes, asked, y = self.encode(X), self.encode_queries(X), np.asarray(y)
         several = is_indicator(y)
         if len(y.shape) == 0 or len(y) != len(codes) or not (several or y.ndim == 1):
             raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(codes)} rows")
@@ -133,7 +146,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             )
         weights, found = self.search_weights_, []
         for first in range(0, len(codes), 256):
-            block = codes[first : first + 256]
+            block = asked[first : first + 256]
             apart = code_distances(block, codes, weights)
             others = np.ones(apart.shape, bool)
             others[np.arange(len(block)), first + np.arange(len(block))] = False
@@ -198,7 +211,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """What scikit-learn counts the output names by; no attribute before fit."""
         return self.n_bits_
 
-    def _codes(self, rows: NDArray[Any], n_bits: int) -> NDArray[np.uint8]:
+    def _codes(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         """The first bits, packed, of rows of the right width, a block at a time."""
         codes = np.empty((len(rows), -(-n_bits // 8)), np.uint8)
         planes = self._planes()
@@ -212,7 +225,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             block = floats(rows[run])
             if planes is None:
                 assert_all_finite(block, estimator_name=type(self).__name__, input_name="X")
-                bits = self._bits(block)
+                bits = self._query_bits(block) if queries else self._bits(block)
                 if bits.shape[1] != self.n_bits_:
                     raise ValueError(f"there are {bits.shape[1]} columns for {self.n_bits_} bits")
                 codes[run] = pack(bits[:, :n_bits])

@@ -280,6 +280,9 @@ class StructHash(HashEncoder):
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         return family_bits(self, X)
 
+    def _query_bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        return family_bits(self, X, queries=True)
+
     def _planes(self) -> Planes | None:
         return family_planes(self)
 

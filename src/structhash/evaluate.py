@@ -216,7 +216,7 @@ def every_distance(
     blocks : iterator of (distances, relevance)
         For `retrieval`; computed when they are scored.
     """
-    asked, codes = encoder.encode(queries), encoder.encode(rows) if codes is None else codes
+    asked, codes = encoder.encode_queries(queries), encoder.encode(rows) if codes is None else codes
     yield "plain", code_blocks(asked, codes, relevance)
     if encoder.weighted_:
         yield "weighted", code_blocks(asked, codes, relevance, encoder.search_weights_)

@@ -241,10 +241,13 @@ def report(encoder: Any) -> None:
         )
 
 
-def family_bits(encoder: Any, X: NDArray[Any]) -> NDArray[np.bool_]:
-    """Bits of rows X from the learned functions."""
-    if getattr(encoder, "embedding_", None) is not None:
-        X = encoder.embedding_.embed(X, encoder.embedding_state_)
+def family_bits(encoder: Any, X: NDArray[Any], queries: bool = False) -> NDArray[np.bool_]:
+    """Bits of rows X from the learned functions; of `queries`, where they are coded otherwise."""
+    embedding = getattr(encoder, "embedding_", None)
+    if embedding is not None:
+        X = embedding.embed(X, encoder.embedding_state_)
+        if queries and hasattr(embedding, "as_queries"):
+            X = embedding.as_queries(X)
     return encoder.family_.decide(encoder.family_.features(X, encoder.state_), encoder.bits_) > 0
 
 

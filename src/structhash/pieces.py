@@ -130,7 +130,8 @@ class Embedding(Protocol):
     `state` is a dict of plain arrays. `labelled` says whether labels are needed; `pull`, how much codes shall
     draw together what is alike (`structhash.masters.listwise`); `nearest`, how many of a point's partners are
     those of largest cosine. One that is linear may have ``linear(state)``, a centre (d,), a matrix (d, k)
-    and a scale, so that planes in it are planes among the rows.
+    and a scale, so that planes in it are planes among the rows. One in which queries are not as other rows has
+    ``as_queries(Z)``, their vectors from those that `embed` gives.
     """
 
     labelled: ClassVar[bool]

@@ -122,9 +122,10 @@ def encode(model: Path, data: Path, out: Path, bits: int | None, queries: bool, 
     check_output(out, model, data, suffix=".npy")
     encoder = load_model(model)
     dataset = read_for(encoder, data)
-    if queries and dataset.Q is None:
-        raise ValueError(f"{data} holds no queries Q; leave --queries out to encode X")
-    codes = encoder.encode(dataset.Q if queries else dataset.X, bits)
+    if queries:
+        codes = encoder.encode_queries(dataset.X if dataset.Q is None else dataset.Q, bits)
+    else:
+        codes = encoder.encode(dataset.X, bits)
     write_npy(out, codes)
     show(
         {"rows": len(codes), "bits": bits or encoder.n_bits_, "bytes": codes.nbytes, "file": str(out)}, as_json
@@ -213,7 +214,7 @@ def query_codes(path: Path, model: Path | None, index: Any) -> NDArray[np.uint8]
             f"{model} has {encoder.n_bits_} bits, the index {index.n_bits}: right only for prefixes",
         )
     dataset = read_for(encoder, path)
-    return encoder.encode(dataset.X if dataset.Q is None else dataset.Q, index.n_bits)
+    return encoder.encode_queries(dataset.X if dataset.Q is None else dataset.Q, index.n_bits)
 
 
 def print_hits(hits: list[tuple[NDArray[Any], NDArray[Any]]], every: bool) -> None:

@@ -48,7 +48,7 @@ def demo(folder: Path, bits: int, seed: int, as_json: bool) -> None:
     say("\n2. Search it: four digits that it does not hold, and the five nearest codes of each.")
     index = Exact(bits)
     index.add(codes)
-    query_codes = encoder.encode(X[asked])
+    query_codes = encoder.encode_queries(X[asked])
     shown = np.unique(y[asked], return_index=True)[1][::3]  # a 0, a 3, a 6 and a 9
     distances, ids = index.search(query_codes[shown], k=5)
     if not as_json:

@@ -26,6 +26,8 @@ RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 SHARPNESS = (-1.0, 6.0)  # where the logarithm of the factor in the softmax is sought
 FLOOR = 1e-6  # eigenvalues of the kernel below, as a share of the largest, are left out
 LEAST = 1e-6  # of what a row's score may rest on other rows
+SOFT = 8.0  # the vectors are p to the power 1 / 8
+SHARP = 2.0  # and those of queries p to the power 2
 
 
 class _Regression(NamedTuple):
@@ -48,7 +50,9 @@ class Posterior:
     regression, which is a closed form. The training rows enter with these left-out probabilities: those of a
     regression that has seen a row are too good to learn bits from.
 
-    The vectors are softmax(s f / 2), which is p at half the sharpness, so that bits can part what p is sure of.
+    The vectors are softmax(s f / 8), an eighth as sharp as p, so that bits can part what p is sure of, and what
+    it is not sure of comes to lie between the classes. Those of queries are softmax(2 s f), nearly corners:
+    found first is what is surely of the likeliest class, not what is as unsure as the query.
 
     Parameters
     ----------
@@ -102,18 +106,18 @@ class Posterior:
 
         judged = points if others is None else np.arange(min(len(X), JUDGED))
         found = regress(rows, rows(anchors), index, sigma, judged)
-        half, dtype = found.sharpness / 2, float_type(X.dtype)
+        factor, dtype = found.sharpness / SOFT, float_type(X.dtype)
         state = {
             "center": mean.astype(dtype),
             "units": np.array(units, dtype),
             "anchors": rows(anchors).astype(dtype),
             "bandwidth": np.asarray(sigma, dtype),
-            "coef": (found.coef * half).astype(dtype),
-            "prior": (np.bincount(index) / len(index) * half).astype(dtype),
+            "coef": (found.coef * factor).astype(dtype),
+            "prior": (np.bincount(index) / len(index) * factor).astype(dtype),
         }
         if others is not None:
             return state, self.embed(others[points], state)
-        return state, softmax(found.left_out * half, axis=1).astype(dtype)
+        return state, softmax(found.left_out * factor, axis=1).astype(dtype)
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Vectors (n, n_classes) of rows X (n, d)."""
@@ -126,11 +130,20 @@ class Posterior:
 
     def targets(self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
         """Chances (q, m) of the partners (q, m) of each query (q,), all row numbers of Z, each row's sum 1."""
-        P = Z.astype(np.float64) ** 2
-        P /= P.sum(axis=1, keepdims=True)
+        P = powers(Z, SOFT)
         out = dots(P.astype(np.float32), queries, partners)
         out += np.finfo(np.float32).tiny
         return out / out.sum(axis=1, keepdims=True)
+
+    def as_queries(self, Z: NDArray[Any]) -> NDArray[Any]:
+        """Vectors of rows as queries, from their vectors Z (n, n_classes) as rows of a database."""
+        return powers(Z, SHARP * SOFT).astype(Z.dtype)
+
+
+def powers(Z: NDArray[Any], exponent: float) -> NDArray[np.float64]:
+    """Chances (n, k) to this power, and so much sharper, each row's sum 1 again."""
+    P = (Z / Z.max(axis=1, keepdims=True)).astype(np.float64) ** exponent
+    return P / P.sum(axis=1, keepdims=True)
 
 
 def places(X: NDArray[Any], mean: NDArray[Any], units: Any) -> NDArray[np.float64]:
