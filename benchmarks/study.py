@@ -9,7 +9,8 @@ they are as many as in a database, are ranked among themselves, and are what @da
 the split itself searches have no part. 64 bits and their prefix of 32, plain Hamming distance, mean average
 precision and precision at 10 of each row's ranking. `gain` and `p` are those of the 64 bits over the first
 choice, by a t-test paired by row over all sets. PULL, NEAREST and TARGETS stand for what the embedding has
-(TARGETS=hard: the labels' own).
+(TARGETS=hard: the labels' own), SOFT and SHARP for how sharp the vectors of `posterior` are, those of rows and
+those of queries (QUERIES=alike: the same).
 """
 
 import contextlib
@@ -26,6 +27,8 @@ import numpy as np
 from scipy.stats import ttest_1samp
 
 from structhash.distil import surer
+from structhash.embeddings import posterior
+from structhash.embeddings.posterior import Posterior
 from structhash.evaluate import code_blocks, float_blocks, retrieval, seen_classes, unseen_classes
 from structhash.io import read
 from structhash.methods import parse_method
@@ -38,6 +41,13 @@ SEEN = [
     "structhash PULL=1",
     "structhash PULL=8",
     "structhash TARGETS=hard",
+    "structhash QUERIES=alike",
+    "structhash SOFT=2 QUERIES=alike",
+    "structhash SOFT=2",
+    "structhash SOFT=4",
+    "structhash SOFT=16",
+    "structhash SHARP=1",
+    "structhash SHARP=4",
     "structhash:start=several",
     "structhash:ranking=sndcg",
     "sdh:n_anchors=2000",
@@ -79,9 +89,14 @@ def changed(words, labels):
     with contextlib.ExitStack() as stack:
         for word in words:
             key, _, value = word.partition("=")
-            for kind in classes("embeddings").values():
+            if key in ("SOFT", "SHARP"):
+                stack.enter_context(mock.patch.object(posterior, key, float(value)))
+            elif key == "QUERIES":
+                stack.enter_context(mock.patch.object(Posterior, "as_queries", lambda _, Z: Z))
+            else:
                 setting = hard(labels) if key == "TARGETS" else float(value) if key == "PULL" else int(value)
-                stack.enter_context(mock.patch.object(kind, key.lower(), setting))
+                for kind in classes("embeddings").values():
+                    stack.enter_context(mock.patch.object(kind, key.lower(), setting))
         yield
 
 
@@ -121,12 +136,9 @@ def scores(spec, data, train, held, seed):
     X, y = data.X[train].astype(np.float32), data.y[train]
     with changed(words, y):
         encoder, _ = method.fit(X, y, 64, seed, rows)
-    seconds = time.perf_counter() - began
-    found = []
-    for n_bits in (64, 32):
-        codes = encoder.encode(rows, n_bits)
-        found.append(precision(numbered(code_blocks(codes, codes, relevant)), labels))
-    return *found, seconds
+        seconds = time.perf_counter() - began
+        codes = [(encoder.encode_queries(rows, n), encoder.encode(rows, n)) for n in (64, 32)]
+    return *(precision(numbered(code_blocks(*both, relevant)), labels) for both in codes), seconds
 
 
 def splits(y, protocol, seed):

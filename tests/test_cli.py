@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
@@ -16,8 +17,9 @@ from structhash.cli import USUAL, app
 from structhash.crossvalidate import compare_judged
 from structhash.evaluate import MEASURES, code_blocks, compare, judged, retrieval, same_label, seen_classes
 from structhash.methods import every_method
-from structhash.pieces import KINDS, names
+from structhash.pieces import KINDS, names, spell
 from structhash.search import Exact, load_index
+from structhash.tuning import alternatives, split
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -241,6 +243,75 @@ def test_fit_chooses(here, tmp_path):
     assert load_model(tmp_path / "m").ranking == "auc"
 
 
+@pytest.mark.parametrize(
+    ("method", "encoder", "words"),
+    [
+        (
+            "structhash",
+            StructHash(6),
+            ["as set", "embedding=metric", "start=several", "ranking=sndcg,family=rbf"],
+        ),
+        ("cghash:C=30", CGHash(6, C=30), ["as set", "C=3", "C=300", "family=rbf"]),
+    ],
+)
+def test_fit_tunes_on_training_rows(here, tmp_path, method, encoder, words):
+    options = ("-o", tmp_path / "m", "--bits", 6, "--seed", 2, "--tune", 600, "--method", method)
+    facts = machine("fit", "train.npz", *options)
+    grid = [each.set_params(random_state=2) for _, each in alternatives(encoder)]
+    learn, judge = split(200, 2)
+    scores = [clone(each).fit(X[learn], Y[learn]).score(X[judge], Y[judge]) for each in grid]
+    best = int(np.argmax(scores))
+    assert [line["settings"] for line in facts["tried"]] == words
+    assert [line["map"] for line in facts["tried"]] == scores
+    assert [line["chosen"] for line in facts["tried"]] == [place == best for place in range(len(words))]
+    assert facts["method"] == repr(grid[best])
+    model, expected = load_model(tmp_path / "m"), grid[best].fit(X[:200], Y[:200])
+    assert model.get_params() == expected.get_params()
+    np.testing.assert_array_equal(model.encode(X), expected.encode(X))
+
+
+def test_fit_says_what_it_had_no_time_to_try(here, tmp_path):
+    options = ("fit", "train.npz", "-o", tmp_path / "m", "--bits", 4, "--method", "cghash", "--tune", 1e-9)
+    first, *others = machine(*options)["tried"]
+    assert (first["settings"], first["chosen"], first["map"] > 0) == ("as set", True, True)
+    assert others == [
+        {"settings": words, "map": None, "chosen": False} for words in ("C=30", "C=3000", "family=rbf")
+    ]
+    lines = done(*options).splitlines()
+    assert [line.split() for line in lines[:4]] == [
+        ["tried", "held-out", "mAP"],
+        ["as", "set", f"{first['map']:.4g}", "chosen"],
+        ["C=30", "no", "time", "left"],
+        ["C=3000", "no", "time", "left"],
+    ]
+    assert lines[5].startswith("method ")
+    assert load_model(tmp_path / "m").C == 300
+
+
+def test_fit_tunes_with_unlabeled_rows(here, tmp_path):
+    options = ("-o", tmp_path / "m", "--bits", 4, "--unlabeled", "x.npy", "--tune", 600)
+    facts = machine("fit", "train.npz", *options)
+    words = ["as set", "embedding=metric", "start=several"]
+    grid = [each.set_params(random_state=0) for _, each in alternatives(StructHash(4), unlabeled=True)]
+    learn, judge = split(200, 0)
+    scores = [
+        clone(each).fit(X[learn], Y[learn], unlabeled=X[200:500]).score(X[judge], Y[judge]) for each in grid
+    ]
+    assert [(line["settings"], line["map"]) for line in facts["tried"]] == list(zip(words, scores, strict=True))
+    expected = grid[int(np.argmax(scores))].fit(X[:200], Y[:200], unlabeled=X[200:500])
+    np.testing.assert_array_equal(load_model(tmp_path / "m").encode(X), expected.encode(X))
+
+
+def test_fit_without_tune_tries_nothing(here, tmp_path):
+    assert "tried" not in machine("fit", "train.npz", "-o", tmp_path / "m", "--bits", 2)
+
+
+def test_fit_chooses_C(here, tmp_path):
+    options = ("-o", tmp_path / "m", "--bits", 4, "--method", "cghash:C=auto")
+    machine("fit", "train.npz", *options)
+    assert load_model(tmp_path / "m").C_ == CGHash(4, C="auto", random_state=0).fit(X[:200], Y[:200]).C_
+
+
 def test_evaluate_equals_the_library(here, tmp_path):
     words = ("--queries", 40, "--seed", 3, "--measure", "map,precision@5", "--measure", "pr_area")
     found = machine("evaluate", "w", "test.npz", *words, "-o", tmp_path / "e.json")
@@ -414,6 +485,21 @@ BAD = {
     "no unlabeled file": (*FIT, "--unlabeled", "nowhere.npy"),
     "unlabeled, itq": (*FIT, "--unlabeled", "x.npy", "--method", "itq"),
     "unlabeled, a ranking": (*FIT, "--unlabeled", "x.npy", "--method", "structhash:ranking=auc"),
+    "tune 0": (*FIT, "--tune", "0"),
+    "tune NaN": (*FIT, "--tune", "nan"),
+    "tune for ever": (*FIT, "--tune", "inf"),
+    "tune, no number": (*FIT, "--tune", "long"),
+    "tune, itq": (*FIT, "--tune", "9", "--method", "itq"),
+    "tune, one_hot": (*FIT, "--tune", "9", "--method", "one_hot"),
+    "tune, alternatives": (*FIT, "--tune", "9", "--method", "structhash:ranking=auc,C=3|30"),
+    "tune, neighbours": (*FIT, "--tune", "9", "--neighbours"),
+    "tune, no labels": ("fit", "x.npy", *NEW, "--tune", "9"),
+    "tune, judgements": ("fit", "judged.npz", *NEW, "--tune", "9"),
+    "tune, a label for each row": ("fit", "own_label.npz", *NEW, "--tune", "9"),
+    "tune, two labels a row": ("fit", "two_labels.npz", *NEW, "--tune", "9"),
+    "tune, unlabeled": (*FIT, "--tune", "9", "--method", "structhash:ranking=auc", "--unlabeled", "x.npy"),
+    "C=auto by judgements": ("fit", "judged.npz", *NEW, "--method", "cghash:C=auto"),
+    "C=auto by neighbours": (*FIT, "--neighbours", "--method", "structhash:C=auto"),
     "unknown extension": ("fit", "data.txt", *NEW),
     "garbage npz": ("fit", "garbage.npz", *NEW),
     "n_bits 0": (*FIT, "--bits", "0"),
@@ -487,6 +573,14 @@ BAD = {
     "info of garbage": ("info", "garbage.npz"),
     "info of text": ("info", "data.txt"),
     "info of a damaged model": ("info", "damaged"),
+    "protocol misspelt": ("compare", "judged.npz", "--protocol", "judge", *NEW),
+    "model as data": ("fit", "m", *NEW),
+    "index as data": ("encode", "m", "m.index", "-o", "new.npy"),
+    "model as codes": ("index", "m", *NEW),
+    "index as ids": ("index", "m.npy", *NEW, "--ids", "m.index"),
+    "data as index": ("search", "train.npz", "m.npy"),
+    "table as index": ("search", "train.csv", "m.npy"),
+    "data as model of evaluate": ("evaluate", "test.npz", "m", *NEW),
     "unknown command": ("magic",),
     "unknown option": ("pieces", "--magic"),
 }
@@ -637,3 +731,87 @@ def test_an_index_is_searched_with_its_own_model_only(here, tmp_path):
     found = run("search", tmp_path / "known", here / "x.npy", "--model", here / "w")
     assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
     assert "made with another model" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("train.npz --tune 0", "--tune=0.0: give a finite number above 0"),
+        ("train.npz --tune 9 --method itq", "--tune: 'itq' has no grid; name structhash or cghash"),
+        (
+            "train.npz --tune 9 --method cghash:C=3|30",
+            "names its own alternatives; leave out the one or the other",
+        ),
+        ("train.npz --tune 9 --neighbours", "--tune judges by labels, and --neighbours takes none; leave out"),
+        ("x.npy --tune 9", "x.npy holds no labels y, but --tune judges by them; use a .npz with y"),
+        ("own_label.npz --tune 9", "no two of these 50 have the same label; give more rows of each class"),
+        ("judged.npz --method cghash:C=auto", "C='auto' is chosen by labels, one a row"),
+    ],
+)
+def test_errors_of_a_choice_say_what_to_do(here, words, part):
+    found = run("fit", *words.split(), "-o", "new")
+    assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
+    assert part in found.stderr
+
+
+FITS, INDEXES = "structhash fit makes models", "structhash index makes indexes"
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("search train.npz m.npy", ["train.npz: it is a .npz or other zip file, no index", INDEXES]),
+        ("search m m.npy", ["m: it holds 'model', not 'index'", INDEXES]),
+        ("search damaged m.npy", ["damaged: it is damaged or no safetensors file", INDEXES]),
+        ("encode m.npy x.npy -o new.npy", ["m.npy: it is a .npy file, no model", FITS]),
+        ("encode train.csv x.npy -o new.npy", ["train.csv: it is text, no model", FITS]),
+        ("encode m.index x.npy -o new.npy", ["m.index: it holds 'index.exact', not 'model'", FITS]),
+        ("index m.npy -o new --model train.npz", ["train.npz: it is a .npz or other zip file, no model", FITS]),
+        ("evaluate test.npz m", ["test.npz: it is a .npz or other zip file, no model", FITS]),
+        ("fit m -o new", ["known are .npy, .npz, .csv", "it is a structhash file of kind 'model'"]),
+        ("compare m.index", ["known are .npy, .npz, .csv", "it is a structhash file of kind 'index.exact'"]),
+        ("index m -o new", ["it is a structhash file of kind 'model'", "structhash encode makes codes"]),
+        ("index x.npy -o new", ["must be uint8", "got float32", "structhash encode makes codes"]),
+        ("index m.npy -o new --ids m", ["it is a structhash file of kind 'model', not a .npy file"]),
+        ("info data.txt", ["data.txt: it is text", FITS, INDEXES, "data are in .npy, .npz or .csv files"]),
+        ("info garbage.npz", ["garbage.npz: it is damaged or holds Python objects", "save arrays of numbers"]),
+        ("compare train.npz --protocol unsen", ["--protocol 'unsen': give one of seen, unseen, judged"]),
+        ("compare x.npy --protocol unsen", ["--protocol 'unsen': give one of seen, unseen, judged"]),
+    ],
+)
+def test_errors_say_what_was_given_and_what_to_do(here, words, parts):
+    found = run(*words.split())
+    assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
+    assert [part for part in parts if part not in found.stderr] == [], found.stderr
+
+
+def test_every_protocol_that_an_error_names_is_taken(here):
+    named = (
+        run("compare", "x.npy", "--protocol", "magic").stderr.strip().partition("give one of ")[2].split(", ")
+    )
+    assert {"seen", "unseen", "judged"} == set(named)
+    for protocol in named:
+        assert "--protocol 'x'" not in run("compare", "x.npy", "--protocol", protocol).stderr
+
+
+def test_info_tells_what_was_distilled(here, tmp_path):
+    assert machine("info", "m")["embedding"] == spell(load_model("m").embedding_) == "posterior"
+    assert "embedding   posterior\n" in done("info", "m")
+    assert "embedding" not in machine("info", "w")
+    for method, learned in (
+        ("structhash:embedding=posterior:anchors=50", "posterior:anchors=50"),
+        ("structhash:ranking=auc", None),
+    ):
+        done("fit", "train.npz", "-o", tmp_path / "e", "--bits", 2, "--method", method)
+        assert machine("info", tmp_path / "e").get("embedding") == learned
+
+
+def test_long_lists_of_columns_are_cut(tmp_path):
+    names = [f"p{j}" for j in range(40)]
+    for file, head in (("a.csv", names), ("b.csv", [*names[:20], "new", *names[21:]])):
+        rows = [",".join(str((i * j) % 7) for j in range(41)) for i in range(1, 30)]
+        (tmp_path / file).write_text("\n".join([",".join([*head, "y"]), *rows]))
+    done("fit", tmp_path / "a.csv", "-o", tmp_path / "m", "--method", "lsh", "--bits", 4)
+    found = run("encode", tmp_path / "m", tmp_path / "b.csv", "-o", tmp_path / "d.npy").stderr
+    assert "p7, ... (40 in all) in this order; the first to differ is column 21" in found
+    assert "p9" not in found

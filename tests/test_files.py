@@ -129,7 +129,10 @@ def test_load_refuses_missing_and_folders(tmp_path):
     ("content", "message"),
     [
         (b"", "damaged or no safetensors file"),
-        (b"hello, this is no such file at all", "damaged or no safetensors file"),
+        (b"hello, this is no such file at all", "it is text, no toy$"),
+        ("größe\n".encode() * 1000, "it is text, no toy$"),
+        (b"\x93NUMPY\x01\x00 and so on", r"it is a \.npy file, no toy$"),
+        (b"PK\x03\x04 and so on", r"it is a \.npz or other zip file, no toy$"),
         (pickle.dumps({"a": 1}), "damaged or no safetensors file"),
     ],
 )
@@ -160,6 +163,50 @@ def test_load_refuses_headers(tmp_path, text, message):
     path = with_header(tmp_path / "file", text)
     with pytest.raises(ValueError, match=f"cannot read .*file: {message}"):
         files.load(path, "toy")
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("model", "it holds 'toy', not 'model'; structhash fit makes models$"),
+        ("index", "it holds 'toy', not 'index'; structhash index makes indexes, from codes$"),
+        ("index.exact", r"it holds 'toy', not 'index\.exact'; structhash index makes indexes"),
+    ],
+)
+def test_a_file_of_another_kind_names_the_command_that_makes_the_right_one(good, tmp_path, kind, message):
+    with pytest.raises(ValueError, match=message):
+        files.header(good, kind)
+    other = tmp_path / "text"
+    other.write_text("1 2")
+    with pytest.raises(ValueError, match=f"it is text, no {kind[:5]}; {message.split('; ')[1]}"):
+        files.load(other, kind)
+
+
+def test_a_header_of_any_kind(good, tmp_path):
+    assert files.header(good)["kind"] == files.header(good, "toy")["kind"] == "toy"
+    files.save(tmp_path / "i", {}, {}, kind="index.exact")
+    assert files.header(tmp_path / "i", "index")["kind"] == "index.exact"
+    np.save(tmp_path / "x.npy", np.zeros(3))
+    message = (
+        r"it is a \.npy file, no model or index; structhash fit makes models, structhash index makes indexes"
+    )
+    with pytest.raises(ValueError, match=message):
+        files.header(tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"a\x00b", pickle.dumps({"a": 1})])
+def test_what_says_nothing_where_it_cannot_tell(tmp_path, content):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    assert files.what(path) == ""
+
+
+def test_long_headers_are_named_in_short(tmp_path):
+    with pytest.raises(ValueError, match="which JSON lacks: dict of length 1; use None"):
+        files.save(tmp_path / "file", {}, {"x": [float("nan")] * 1000}, kind="toy")
+    text = json.dumps({"format": "structhash", "version": ["long"] * 1000, "kind": "toy"})
+    with pytest.raises(ValueError, match="it has version list of length 1000, this structhash reads 1"):
+        files.load(with_header(tmp_path / "file", text), "toy")
 
 
 def test_load_refuses_files_of_other_programs(tmp_path):

@@ -4,6 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
+from structhash import files
 from structhash.io import Dataset, check_matrix, read, read_codes, write_npy
 
 X = np.arange(6, dtype=np.float32).reshape(3, 2)
@@ -148,6 +149,31 @@ def test_pickles_refused(tmp_path, name):
         read(tmp_path / name)
 
 
+def test_files_of_another_kind_are_named(tmp_path):
+    np.savez(tmp_path / "x.npz", X=X)
+    (tmp_path / "x.npz").rename(tmp_path / "x.npy")
+    with pytest.raises(ValueError, match=r"it is a \.npz or other zip file, not a \.npy file"):
+        read(tmp_path / "x.npy")
+    files.save(tmp_path / "x.npz", {}, {}, kind="model")
+    with pytest.raises(ValueError, match=r"it is a structhash file of kind 'model', not a \.npz file"):
+        read(tmp_path / "x.npz")
+    files.save(tmp_path / "index", {}, {}, kind="index.exact")
+    with pytest.raises(ValueError, match=r"known are \.npy, \.npz, \.csv; it is a .* of kind 'index\.exact'$"):
+        read(tmp_path / "index")
+    with pytest.raises(
+        ValueError, match=r"known are \.npy; it is a .*'index\.exact'; structhash encode makes codes"
+    ):
+        read_codes(tmp_path / "index")
+
+
+def test_long_messages_are_cut(tmp_path):
+    np.savez(tmp_path / "data.npz", **{f"a{j:03}": X for j in range(100)})
+    with pytest.raises(ValueError, match=r"but holds a000, .*, a007, \.\.\. \(100 in all\)$"):
+        read(tmp_path / "data.npz")
+    with pytest.raises(ValueError, match=r"line 2, column 1: '(no )+n?o?\.\.\. is no number"):
+        read(csv(tmp_path, "1\n" + "no " * 1000))
+
+
 def test_object_arrays_refused(tmp_path):
     np.save(tmp_path / "data.npy", np.array([[None]]), allow_pickle=True)
     with pytest.raises(ValueError, match="damaged or holds Python objects"):
@@ -186,7 +212,7 @@ def test_codes(tmp_path):
 def test_codes_refused(tmp_path, array):
     write_npy(tmp_path / "codes.npy", array)
     with pytest.raises(
-        ValueError, match=r"must be uint8 of shape \(n, n_bytes\), got (float32|uint8) of shape"
+        ValueError, match=r"must be uint8 of shape .*, got (float32|uint8) of shape .*; structhash encode makes"
     ):
         read_codes(tmp_path / "codes.npy")
 

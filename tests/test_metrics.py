@@ -381,6 +381,37 @@ def test_bad_cut(k):
             metric(blocks, k)
 
 
+PER_QUERY = [M.ndcg, M.precision, M.recall, M.average_precision, M.auc, M.sndcg, M.reciprocal_rank]
+
+
+@pytest.mark.parametrize("metric", [*PER_QUERY, M.precision_recall_curve, M.pr_area, M.pr_area_per_query])
+def test_distances_are_no_blocks(metric):
+    message = (
+        r"blocks is ndarray of shape \(9, 300\); allowed are Blocks: pass tie_blocks\(distances, relevance\)$"
+    )
+    with pytest.raises(TypeError, match=message):
+        metric(np.ones((9, 300)))
+
+
+def test_long_values_are_named_in_short():
+    blocks, long = tie_blocks([[1]], [[1]]), np.ones((300, 40))
+    with pytest.raises(ValueError, match=r"k is ndarray of shape \(300, 40\); allowed is an integer >= 1"):
+        M.ndcg(blocks, k=long)
+    with pytest.raises(ValueError, match="k is list of length 300; allowed"):
+        M.precision(blocks, long.tolist())
+    with pytest.raises(
+        ValueError, match=r"discount is ndarray of shape \(300, 40\); allowed are paper, standard"
+    ):
+        M.ndcg(blocks, discount=long)
+    with pytest.raises(ValueError, match=r"ties is ndarray of shape \(300, 40\); allowed are expected, id"):
+        tie_blocks([[1]], [[1]], long)
+    with pytest.raises(ValueError, match=r"metric is ndarray of shape \(300, 40\); allowed are"):
+        M.parse(long)
+    many = M.Blocks(np.arange(301).cumsum(), *(np.ones(300 * 301 // 2, int),) * 3, np.ones((300, 1), int))
+    with pytest.raises(ValueError, match="queries rank 1 to 300 items"):
+        M.pr_area(many)
+
+
 def test_bad_words():
     blocks, graded = tie_blocks([[1]], [[1]]), tie_blocks([[1]], [[2]])
     with pytest.raises(ValueError, match="discount is 'log'; allowed are paper, standard: pass one"):
@@ -399,5 +430,5 @@ def test_unequal_numbers_of_items():
     one, two = tie_blocks([[1]], [[1]]), tie_blocks([[1, 2]], [[1, 0]])
     joined = M.Blocks(np.array([0, 1, 3]), *(np.concatenate(x) for x in zip(one[1:], two[1:])))
     for metric in (M.precision_recall_curve, M.pr_area, M.pr_area_per_query):
-        with pytest.raises(ValueError, match=r"queries rank \[1, 2\] items; allowed is one number"):
+        with pytest.raises(ValueError, match="queries rank 1 to 2 items; allowed is one number"):
             metric(joined)

@@ -8,6 +8,8 @@ import math
 
 import numpy as np
 
+from structhash._checks import brief
+
 LABELS = ("y", "label")
 
 
@@ -76,7 +78,7 @@ def _row(cells, label, names, place):
     values = [_number(cell) for j, cell in enumerate(cells) if j not in label]
     if None in values:
         wrong = next(j for j, cell in enumerate(cells) if j not in label and _number(cell) is None)
-        raise ValueError(f"{place}, column {names[wrong]}: {cells[wrong]!r} is no number")
+        raise ValueError(f"{place}, column {names[wrong]}: {brief(cells[wrong])} is no number")
     return np.array(values)
 
 

@@ -10,6 +10,7 @@ import operator
 
 import numpy as np
 
+from structhash._checks import brief
 from structhash._popcount import add_tables, count_differing
 
 __all__ = ["byte_tables", "check_codes", "check_n_bits", "hamming", "pack", "unpack", "weighted_hamming"]
@@ -24,7 +25,7 @@ def check_n_bits(n_bits):
     try:
         n_bits = operator.index(n_bits)
     except TypeError:
-        raise TypeError(f"n_bits must be a whole number, got {n_bits!r}") from None
+        raise TypeError(f"n_bits must be a whole number, got {brief(n_bits)}") from None
     if n_bits < 1:
         raise ValueError(f"n_bits must be at least 1, got {n_bits}")
     return n_bits

@@ -16,8 +16,7 @@ from structhash.masters.listwise import ListwiseMaster
 from structhash.pairs import PairGraph
 from structhash.pieces import Params
 
-POINTS = 4000  # rows that bits are learned from, at most
-PARTNERS = 512  # of each of them
+PAIRS = 2_560_000  # of a point and a partner, at most
 SURVEYED = 2000  # rows of each kind that are asked whether there are new classes, at most
 FEW = 1500  # rows below which their graph is too thin
 SURER = 0.05  # by how much the chance to be surer exceeds a half where there are
@@ -39,13 +38,13 @@ def task(
 
     The points are rows of X, or of `others` (m, d) where they are given.
     """
-    n = len(X) if others is None else len(others)
-    points = np.arange(n) if n <= POINTS else np.sort(rng.permutation(n)[:POINTS])
+    n, (most, length) = len(X) if others is None else len(others), embedding.sample
+    points = np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
     with threadpool_limits(1, user_api="blas"):  # else the last digits, and then bits, depend on their number
         state, Z = embedding.fit(X, y, others, points, rng)
         U = unit_rows(Z).astype(np.float32)
         near, _ = nearest(U, U, min(embedding.nearest, len(points) - 1), own=False)
-        partners = lists(len(points), PARTNERS, rng, near)
+        partners = lists(len(points), min(length, PAIRS // len(points)), rng, near)
         queries = np.arange(len(points), dtype=np.int32)
         targets = embedding.targets(Z, queries, partners)
     indptr = np.arange(len(points) + 1, dtype=np.int64) * partners.shape[1]

@@ -18,6 +18,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structhash import files
+from structhash._checks import brief
 from structhash._rows import ROWS, floats, runs
 from structhash._sides import Planes, make_product, write_codes
 from structhash.codes import hamming, pack, unpack, weighted_hamming
@@ -99,8 +100,8 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             If n_bits is not between 1 and the number learned, or X has another width or a number that is not
             finite.
         """
-        check_is_fitted(self)
-        return self._codes(self._open(X), self._prefix(n_bits))
+        n_bits = self._prefix(n_bits)
+        return self._codes(self._open(X), n_bits)
 
     def encode_queries(self, X: Any, n_bits: int | None = None) -> NDArray[np.uint8]:
         """Packed codes of queries X (q, d), with which to search the codes that `encode` gives.
@@ -109,14 +110,12 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         of the classes that are searched: there a query that is not sure of its class finds what is surely of
         the likeliest, not what is as unsure as itself. Parameters and errors are those of `encode`.
         """
-        check_is_fitted(self)
-        return self._codes(self._open(X), self._prefix(n_bits), queries=True)
+        n_bits = self._prefix(n_bits)
+        return self._codes(self._open(X), n_bits, queries=True)
 
     def weights_at(self, n_bits: int) -> NDArray[np.float64]:
         """Weights (n_bits,) of the prefix code of n_bits bits: those the master had at that step."""
-        check_is_fitted(self)
-        steps = getattr(self, "step_weights_", None)
-        n_bits = self._prefix(n_bits)
+        n_bits, steps = self._prefix(n_bits), getattr(self, "step_weights_", None)
         return self.weights_[:n_bits] if steps is None else steps[n_bits - 1, :n_bits]
 
     @property
@@ -274,14 +273,14 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return validate_data(self, X, y, dtype=allowed, ensure_all_finite=False, **settings)
 
     def _prefix(self, n_bits: int | None) -> int:
+        check_is_fitted(self)
         if n_bits is None:
             return self.n_bits_
-        if (
-            not isinstance(n_bits, numbers.Integral)
-            or isinstance(n_bits, bool)
-            or not 1 <= n_bits <= self.n_bits_
-        ):
-            raise ValueError(f"n_bits={n_bits!r}: this model has {self.n_bits_} bits; give 1 to {self.n_bits_}")
+        whole = isinstance(n_bits, numbers.Integral) and not isinstance(n_bits, bool)
+        if not whole or not 1 <= n_bits <= self.n_bits_:
+            raise ValueError(
+                f"n_bits={brief(n_bits)}: this model has {self.n_bits_} bits; give 1 to {self.n_bits_}"
+            )
         return int(n_bits)
 
     def __sklearn_tags__(self) -> Any:
@@ -303,12 +302,7 @@ def code_distances(
 
 
 def load_model(path: str | PathLike[str]) -> Any:
-    """Open what `HashEncoder.save` wrote.
-
-    Returns
-    -------
-    HashEncoder
-        Fitted, of the class that was saved.
+    """Open what `HashEncoder.save` wrote: a fitted `HashEncoder` of the class that was saved.
 
     Raises
     ------
@@ -376,7 +370,7 @@ def generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise ValueError(
-            f"random_state={random_state!r}: give None, an integer >= 0, a RandomState or a Generator"
+            f"random_state={brief(random_state)}: give None, an integer >= 0, a RandomState or a Generator"
         ) from None
 
 
@@ -388,7 +382,7 @@ def _setting(name: str, value: Any) -> Any:
         return json.loads(json.dumps(value, default=_number))
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name}={value!r} cannot be saved: no name of `structhash.pieces.names` stands for it; "
+            f"{name}={brief(value)} cannot be saved: no name of `structhash.pieces.names` stands for it; "
             "put its class into the folder of its kind"
         ) from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from structhash.encoder import HashEncoder
 from structhash.fitting import check_settings, distil, family_bits, family_planes, learn, threads
 from structhash.masters.hinge import HingeMaster
 from structhash.masters.ranking import RankingMaster
-from structhash.masters.schedules import Stagewise
 from structhash.masters.triplet import TripletMaster
 from structhash.pairs import PairGraph
 from structhash.pieces import Rankings, Schedule, is_auto, load
 from structhash.supervision import Supervision, is_indicator
+from structhash.tuning import distils
 
 
 class CGHash(HashEncoder):
@@ -42,8 +42,11 @@ class CGHash(HashEncoder):
         Where the search for a bit begins, ``names("starts")``.
     schedule : str or piece
         ``"totally_corrective"`` moves all weights at every bit; ``"stagewise"`` leaves them equal.
-    C : float
-        Weight of the mean loss over triplets. Raise it when `history_` shows redraws.
+    C : float or "auto"
+        Weight of the mean loss over triplets. Raise it when `history_` shows redraws. ``"auto"`` takes 30, 300
+        or 3,000, the one whose codes find held-out rows best: it needs labels, one a row, of which a quarter
+        are held out, and begins no further value that would probably end more than a minute after the first
+        began. The bits are then learned from all rows.
     n_near, n_far : int
         Relevant and irrelevant partners drawn for each point where `y` is labels; their products are the
         triplets.
@@ -56,7 +59,8 @@ class CGHash(HashEncoder):
         A bit whose weight is at an upper bound (``"linf"``) may hide better ones: learning then goes on.
     warm_start : bool
         Keep the bits of the last fit and learn only those that a raised `n_bits` asks for. With the same X, y,
-        settings and integer random_state the outcome is that of learning all at once.
+        settings and integer random_state the outcome is that of learning all at once; with ``C="auto"`` the C
+        that was chosen is kept.
     random_state : int, RandomState, Generator or None
     n_jobs : int or None
         Threads over queries, -1 for all cores; the result does not depend on it.
@@ -68,6 +72,8 @@ class CGHash(HashEncoder):
         Row t - 1 holds the weights of the first t bits.
     n_skipped_ : int
         Training points that are no query: those without a relevant or without an irrelevant partner.
+    C_ : float
+        C as set or, with ``C="auto"``, as chosen.
 
     Examples
     --------
@@ -78,6 +84,9 @@ class CGHash(HashEncoder):
     (1497, 1)
     """
 
+    C_: float
+    usual_C: ClassVar[float] = 300.0
+
     def __init__(
         self,
         n_bits: int = 64,
@@ -87,7 +96,7 @@ class CGHash(HashEncoder):
         family: Any = "linear",
         start: Any = "spectral",
         schedule: Any = "totally_corrective",
-        C: float = 300.0,
+        C: float | str = usual_C,
         n_near: int = 50,
         n_far: int = 100,
         tolerance: float = 1e-6,
@@ -127,7 +136,7 @@ class CGHash(HashEncoder):
         kind = TripletMaster if loss.smooth else HingeMaster
 
         def master(rankings: Rankings, graph: PairGraph, schedule: Schedule) -> Master:
-            return kind(rankings, graph, loss, regularizer, schedule, self.C, self.tolerance, n_jobs=n_jobs)
+            return kind(rankings, graph, loss, regularizer, schedule, self.C_, self.tolerance, n_jobs=n_jobs)
 
         return learn(self, X, y, master)
 
@@ -170,9 +179,10 @@ class StructHash(HashEncoder):
     schedule : str or piece
         ``"stagewise"`` trains fast and gives codes for plain Hamming distance; ``"totally_corrective"`` moves
         all weights at every bit.
-    C : float
+    C : float or "auto"
         Weight of the mean loss over queries; of a `ranking` only, like the next three. Raise it when
-        `history_` shows redraws.
+        `history_` shows redraws. ``"auto"`` takes 3, 30 or 300, chosen as in `CGHash`; where an embedding is
+        distilled there is nothing to choose.
     n_near, n_far : int
         Relevant and irrelevant partners drawn for each point where `y` is labels.
     tolerance : float
@@ -188,6 +198,8 @@ class StructHash(HashEncoder):
     n_bits_, weights_, weighted_, history_, step_weights_, n_skipped_ : as in `CGHash`
     embedding_, embedding_state_
         The embedding and its arrays, where one was distilled.
+    C_ : float or None
+        As in `CGHash`; None where an embedding was distilled.
 
     Examples
     --------
@@ -197,6 +209,9 @@ class StructHash(HashEncoder):
     >>> encoder.encode(X[300:]).shape
     (1497, 1)
     """
+
+    C_: float
+    usual_C: ClassVar[float] = 30.0
 
     def __init__(
         self,
@@ -208,7 +223,7 @@ class StructHash(HashEncoder):
         family: Any = "linear",
         start: Any = "spectral",
         schedule: Any = "stagewise",
-        C: float = 30.0,
+        C: float | str = usual_C,
         n_near: int = 50,
         n_far: int = 100,
         tolerance: float = 1e-3,
@@ -248,21 +263,20 @@ class StructHash(HashEncoder):
 
     def steps(self, X: Any, y: Any = None, *, unlabeled: Any = None) -> Iterator[Step]:
         """`fit` as a generator, one `Step` a bit; the model is fitted once it is exhausted."""
-        auto = is_auto(self.ranking)
-        ranking = load("rankings", "sndcg" if auto else self.ranking)
+        ranking = load("rankings", "sndcg" if is_auto(self.ranking) else self.ranking)
         regularizer = load("regularizers", self.regularizer)
         n_jobs = threads(self.n_jobs)
         check_settings(self)
-        distils = auto and isinstance(load("schedules", self.schedule), Stagewise) and plain(y)
+        distilled = distils(self) and plain(y)
         unused = [] if unlabeled is None else ["unlabeled rows are"]
         unused += [] if is_auto(self.embedding) else [f"embedding={self.embedding!r} is"]
-        if unused and not distils:
+        if unused and not distilled:
             raise ValueError(
                 f"{unused[-1]} for labels, one a row, or none, with ranking='auto' and schedule='stagewise'; "
                 f"here ranking={self.ranking!r}, schedule={self.schedule!r}, y is of type {type(y).__name__}: "
                 "leave out the one or the other"
             )
-        if distils:
+        if distilled:
             return distil(self, X, y, unlabeled)
         if y is None:
             raise ValueError(
@@ -272,7 +286,7 @@ class StructHash(HashEncoder):
 
         def master(rankings: Rankings, graph: PairGraph, schedule: Schedule) -> RankingMaster:
             return RankingMaster(
-                rankings, graph, ranking, regularizer, schedule, self.C, self.tolerance, n_jobs=n_jobs
+                rankings, graph, ranking, regularizer, schedule, self.C_, self.tolerance, n_jobs=n_jobs
             )
 
         return learn(self, X, y, master)

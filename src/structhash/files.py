@@ -5,6 +5,7 @@ Nothing here pickles, so opening a file from a stranger runs no code of theirs.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
 import os
@@ -16,11 +17,19 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-__all__ = ["atomic", "header", "load", "save"]
+from structhash._checks import brief
+
+__all__ = ["atomic", "header", "load", "save", "what"]
 
 FORMAT, VERSION = "structhash", 1
 DTYPES = [np.dtype(code) for code in "?bBhHiIqQefd"]
 RESERVED = ("format", "version", "kind", "crc32")
+MAKERS = {  # what makes files of a kind, or of any
+    "model": "; structhash fit makes models",
+    "index": "; structhash index makes indexes, from codes",
+    "": "; structhash fit makes models, structhash index makes indexes; data are in .npy, .npz or .csv files",
+}
+SIGNS = {b"\x93NUMPY": "a .npy file", b"PK\x03\x04": "a .npz or other zip file"}  # by the first bytes
 
 
 @contextlib.contextmanager
@@ -124,7 +133,9 @@ def save(path, arrays, header, kind):
     try:
         text = json.dumps(full, allow_nan=False)
     except ValueError:
-        raise ValueError(f"the header holds NaN or infinity, which JSON lacks: {header}; use None") from None
+        raise ValueError(
+            f"the header holds NaN or infinity, which JSON lacks: {brief(header)}; use None"
+        ) from None
     except TypeError as error:
         raise TypeError(f"the header must hold JSON values only: {error}; convert it first") from None
     with atomic(path) as temporary:
@@ -144,8 +155,10 @@ def _crc32(array):
     return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
 
-def header(path):
+def header(path, kind=None):
     """The header of a file written by `save`, with "format", "version" and "kind"; errors as `load`.
+
+    `kind` is the kind that the file must have, if any; "index" stands for "index.exact" and all others of it.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "file"
@@ -153,7 +166,7 @@ def header(path):
     >>> header(path)
     {'format': 'structhash', 'version': 1, 'kind': 'toy', 'n_bits': 8}
     """
-    return {key: value for key, value in _open(path)[0].items() if key != "crc32"}
+    return {key: value for key, value in _open(path, kind)[0].items() if key != "crc32"}
 
 
 def load(path, kind):
@@ -163,7 +176,7 @@ def load(path, kind):
     ----------
     path : str or path
     kind : str
-        The kind the file must have.
+        The kind the file must have, as for `header`.
 
     Returns
     -------
@@ -176,7 +189,8 @@ def load(path, kind):
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is a folder, no safetensors file, damaged, without our header, or of another version or kind.
+        If it is a folder, no safetensors file (then with what it is, as far as `what` can tell), damaged,
+        without our header, or of another version or kind.
 
     Examples
     --------
@@ -186,30 +200,63 @@ def load(path, kind):
     >>> load(path, kind="model")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: cannot read ...: it holds 'toy', not 'model'
+    ValueError: cannot read ...: it holds 'toy', not 'model'; structhash fit makes models
     """
-    found, arrays = _open(path, kind)
+    found, arrays = _open(path, kind, whole=True)
     return arrays, {key: value for key, value in found.items() if key not in RESERVED}
 
 
-def _open(path, kind=None):
-    """Full header, and arrays where a kind is asked for; each defect a ValueError with path and reason."""
+def what(path):
+    """What a file is, in words, as far as its first bytes tell; "" where they do not.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "file"
+    >>> save(path, {}, {}, kind="model")
+    >>> what(path), path.write_text("1,2"), what(path)
+    ("a structhash file of kind 'model'", 3, 'text')
+    """
+    try:
+        return f"a structhash file of kind {brief(header(path)['kind'])}"
+    except ValueError:
+        return _foreign(path)
+
+
+def _foreign(path):
+    """`what` for files of others."""
+    with open(path, "rb") as file:
+        first = file.read(4096)
+    for sign, name in SIGNS.items():
+        if first.startswith(sign):
+            return name
+    with contextlib.suppress(UnicodeDecodeError):
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(first)  # which may end within a character
+        return "text" if first and "".join(text.split()).isprintable() else ""
+    return ""
+
+
+def _open(path, kind=None, whole=False):
+    """Full header, and arrays where the whole is asked for; each defect a ValueError with path and reason."""
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     if not path.is_file():
         raise ValueError(f"cannot read {path}: it is not a file")
+    sort = (kind or "").partition(".")[0]
+    maker = MAKERS.get(sort, "")
     try:
         with safe_open(path, framework="numpy") as tensors:
             found = _parse(tensors.metadata())
-            if kind not in (None, found["kind"]):
-                raise ValueError(f"it holds {found['kind']!r}, not {kind!r}")
-            names = tensors.keys() if kind else ()
+            if kind not in (None, found["kind"], found["kind"].partition(".")[0]):
+                raise ValueError(f"it holds {brief(found['kind'])}, not {kind!r}{maker}")
+            names = tensors.keys() if whole else ()
             arrays = {name: _check(tensors, name) for name in names}
-            if kind and {name: _crc32(array) for name, array in arrays.items()} != found.get("crc32"):
+            if whole and {name: _crc32(array) for name, array in arrays.items()} != found.get("crc32"):
                 raise ValueError("its arrays do not match their checksums; it is damaged, write it anew")
     except SafetensorError as error:
-        raise ValueError(f"cannot read {path}: it is damaged or no safetensors file ({error})") from None
+        reason = f"damaged or no safetensors file ({error})"
+        if other := _foreign(path):
+            reason = f"{other}, no {sort or 'model or index'}"
+        raise ValueError(f"cannot read {path}: it is {reason}{maker}") from None
     except ValueError as error:
         raise ValueError(f"cannot read {path}: {error}") from None
     return found, arrays
@@ -237,7 +284,7 @@ def _parse(metadata):
         raise ValueError("its header is not of the structhash format")
     if found.get("version") != VERSION:
         raise ValueError(
-            f"it has version {found.get('version')!r}, this structhash reads {VERSION}; upgrade it"
+            f"it has version {brief(found.get('version'))}, this structhash reads {VERSION}; upgrade it"
         )
     return found
 

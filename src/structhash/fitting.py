@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
-from structhash._checks import check_count, check_positive
+from structhash._checks import brief, check_count, check_positive
 from structhash._rows import float_type, floats, runs
 from structhash._sides import Planes, make_planes
 from structhash.colgen import Master, Step, column_generation
@@ -25,17 +25,21 @@ from structhash.pieces import Family, Params, Rankings, Schedule, Start, is_auto
 from structhash.supervision import Supervision, as_supervision, is_indicator, points
 from structhash.supervision.labels import classify
 from structhash.supervision.shared import check_partners
+from structhash.tuning import LARGEST_C, choose_C
 
 logger = logging.getLogger("structhash.estimators")
 
 UNITS = 1e30  # unlabeled rows so many times as large as X cannot be meant
-LARGEST_C = 1e8  # beyond, the linear programmes of the master lose their digits
 
 
 def check_settings(encoder: Any) -> None:
     """Refuse settings of either way to fit, whichever is taken."""
     check_count("n_bits", encoder.n_bits)
-    check_positive("C", encoder.C, most=LARGEST_C)
+    if not is_auto(encoder.C):
+        try:
+            check_positive("C", encoder.C, most=LARGEST_C)
+        except ValueError as error:
+            raise ValueError(f"{error}, or 'auto'") from None
     check_positive("tolerance", encoder.tolerance)
     check_partners(encoder.n_near, encoder.n_far)
     for kind, name in (("families", "family"), ("starts", "start"), ("schedules", "schedule")):
@@ -56,7 +60,13 @@ def bit_by_bit(
     """Check the input, draw the comparisons, generate columns, keep the outcome."""
     family, start = load("families", encoder.family), load("starts", encoder.start)
     schedule = load("schedules", encoder.schedule)
-    if isinstance(y, Supervision) or is_indicator(y):
+    several = isinstance(y, Supervision) or is_indicator(y)
+    if several and is_auto(encoder.C):
+        raise ValueError(
+            f"C='auto' is chosen by labels, one a row; y is of type {type(y).__name__}: give such labels, or a "
+            f"number for C, such as {encoder.usual_C:g}"
+        )
+    if several:
         X = encoder._check(X, keep=not isinstance(y, Supervision))  # which may compute with X
     else:
         X, y = encoder._check(X, y, keep=True)
@@ -64,6 +74,7 @@ def bit_by_bit(
     supervision = as_supervision(y, encoder.n_near, encoder.n_far)
 
     known = stored(encoder)
+    encoder.C_ = weight_of_loss(encoder, X, y, known)
 
     rng = generator(encoder.random_state)
     documents, X = X, points(supervision, X)
@@ -81,6 +92,16 @@ def bit_by_bit(
     vars(encoder).pop("embedding_state_", None)  # of an earlier fit that distilled
     encoder.weighted_ = not isinstance(schedule, Stagewise)
     report(encoder)
+
+
+def weight_of_loss(encoder: Any, X: NDArray[Any], y: Any, known: list[Params]) -> Any:
+    """C as it is set, or as it was chosen for the bits that are kept, or as it is chosen now."""
+    if not is_auto(encoder.C):
+        return encoder.C
+    if known and getattr(encoder, "C_", None) is not None:
+        return encoder.C_
+    classify(y)  # refuses labels that say nothing in words about all rows
+    return choose_C(encoder, X, y)
 
 
 def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
@@ -119,7 +140,7 @@ def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
         yield from generate(encoder, Z, graph, master, family, start, rng, known)
         encoder.state_, encoder.n_skipped_ = state, 0
         encoder.embedding_, encoder.embedding_state_ = embedding, embedded
-        encoder.weighted_ = False
+        encoder.weighted_, encoder.C_ = False, None
         report(encoder)
 
 
@@ -188,7 +209,7 @@ def threads(n_jobs: Any) -> int:
     """Number of threads that `n_jobs` asks for."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(
-            f"n_jobs={n_jobs!r}: give None for one thread, a number of threads, or -1 for all cores"
+            f"n_jobs={brief(n_jobs)}: give None for one thread, a number of threads, or -1 for all cores"
         )
     return effective_n_jobs(n_jobs)
 
@@ -229,7 +250,7 @@ def report(encoder: Any) -> None:
         logger.warning(
             "all weights are 0: at C=%g no bit is worth its cost; raise it, unless the comparisons contradict "
             "each other",
-            encoder.C,
+            encoder.C_,
         )
     repeated = sum(not each["distinct"] for each in encoder.history_)
     if repeated:
@@ -246,7 +267,7 @@ def family_bits(encoder: Any, X: NDArray[Any], queries: bool = False) -> NDArray
     embedding = getattr(encoder, "embedding_", None)
     if embedding is not None:
         X = embedding.embed(X, encoder.embedding_state_)
-        if queries and hasattr(embedding, "as_queries"):
+        if queries and hasattr(embedding, "as_queries") and not getattr(encoder.family_, "local", False):
             X = embedding.as_queries(X)
     return encoder.family_.decide(encoder.family_.features(X, encoder.state_), encoder.bits_) > 0
 

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from structhash._checks import listed
 from structhash._csv import read_csv
-from structhash.files import atomic
+from structhash.files import atomic, what
 
-__all__ = ["Dataset", "check_matrix", "read", "read_codes", "write_npy"]
+__all__ = ["Dataset", "check_matrix", "read", "read_codes", "unreadable", "write_npy"]
 
 ARRAYS = ("X", "y", "Q", "qrels")  # of a .npz file
 
@@ -95,11 +96,13 @@ def read_codes(path):
     array([[5, 1]], dtype=uint8)
     """
     path = Path(path)
-    _check_file(path, (".npy",))
+    maker = "; structhash encode makes codes"
+    _check_file(path, (".npy",), maker)
     codes = _read_npy(path).X
     if codes.dtype != np.uint8 or codes.ndim != 2:
         raise ValueError(
-            f"codes of {path} must be uint8 of shape (n, n_bytes), got {codes.dtype} of shape {codes.shape}"
+            f"codes of {path} must be uint8 of shape (n, n_bytes), "
+            f"got {codes.dtype} of shape {codes.shape}{maker}"
         )
     return codes
 
@@ -181,11 +184,29 @@ def write_npy(path, array):
         np.save(file, array, allow_pickle=False)
 
 
-def _check_file(path, suffixes):
+def unreadable(path, suffix, error):
+    """The ValueError for a file that should be such as its suffix says, after what numpy or zipfile said of it.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "x.npy"
+    >>> _ = path.write_text("1 2")
+    >>> unreadable(path, ".npy", "no magic string")  # doctest: +ELLIPSIS
+    ValueError('cannot read .../x.npy: it is text, not a .npy file')
+    """
+    found = what(path)
+    if found and suffix not in found:
+        return ValueError(f"cannot read {path}: it is {found}, not a {suffix} file")
+    if "pickle" in str(error):  # numpy's advice would be to load it unsafely
+        error = "no numbers in numpy's format; save arrays of numbers"
+    return ValueError(f"cannot read {path}: it is damaged or holds Python objects ({error})")
+
+
+def _check_file(path, suffixes, maker=""):
     if path.suffix.lower() not in suffixes:
-        raise ValueError(
-            f"cannot read {path}: unknown extension {path.suffix!r}, known are {', '.join(suffixes)}"
-        )
+        reason = f"unknown extension {path.suffix!r}, known are {', '.join(suffixes)}"
+        if path.is_file() and (found := what(path)):
+            reason += f"; it is {found}"
+        raise ValueError(f"cannot read {path}: {reason}{maker}")
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     if not path.is_file():
@@ -209,7 +230,7 @@ def _read_npz(path):
 
     names, arrays = _load(path, load)
     if "X" not in arrays:
-        raise ValueError(f"cannot read {path}: it needs an array X, but holds {', '.join(names) or 'nothing'}")
+        raise ValueError(f"cannot read {path}: it needs an array X, but holds {listed(names) or 'nothing'}")
     return Dataset(**arrays)
 
 
@@ -225,6 +246,4 @@ def _load(path, load) -> Any:
     except PermissionError:
         raise
     except Exception as error:
-        if "pickle" in str(error):  # numpy's advice would be to load it unsafely
-            error = ValueError("no numbers in numpy's format; save arrays of numbers")
-        raise ValueError(f"cannot read {path}: it is damaged or holds Python objects ({error})") from None
+        raise unreadable(path, path.suffix.lower(), error) from None

@@ -7,7 +7,6 @@ import inspect
 import itertools
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -16,8 +15,8 @@ from structhash.encoder import generator
 from structhash.estimators import CGHash, StructHash
 from structhash.pieces import build, classes
 from structhash.supervision.shared import check_partners
+from structhash.tuning import best, trials
 
-HELD_OUT = 0.25  # share of the training rows on which alternatives are judged
 VARIANTS = [  # of StructHash, beside its default: for new classes, without labels, and the paper's
     "structhash:embedding=metric",
     "structhash@database:embedding=cosine",
@@ -63,12 +62,8 @@ class Method(NamedTuple):
             return encoders[0].fit(database), ""
         if len(encoders) == 1:
             return encoders[0].fit(X, y, **more), ""
-        order = np.random.default_rng(seed).permutation(len(X))
-        held = int(HELD_OUT * len(X))
-        judge, learn = order[:held], order[held:]
-        tried = (clone(encoder).fit(X[learn], y[learn], **more) for encoder in encoders)
-        best = encoders[int(np.argmax([encoder.score(X[judge], y[judge]) for encoder in tried]))]
-        return best.fit(X, y, **more), repr(best)
+        chosen = best(trials(encoders, X, y, seed, **more))
+        return chosen.fit(X, y, **more), repr(chosen)
 
 
 def table() -> dict[str, type]:

@@ -7,9 +7,9 @@ relevant items lie before it; its query has P relevant and N irrelevant items; S
 
 A query without relevant items has nan where a measure divides by P or by the ideal (take `numpy.nanmean`),
 and 0 for `precision` and for `ndcg` with the paper's normaliser. A cut `k` is an integer >= 1 (ValueError)
-and may exceed the number of items; an unknown word for an option is a ValueError. Reference: McSherry,
-Najork (2008), Computing information retrieval performance measures efficiently in the presence of tied
-scores, https://doi.org/10.1007/978-3-540-78646-7_38
+and may exceed the number of items; an unknown word for an option is a ValueError; anything but what
+`tie_blocks` gives is a TypeError. Reference: McSherry, Najork (2008), Computing information retrieval
+performance measures efficiently in the presence of tied scores, https://doi.org/10.1007/978-3-540-78646-7_38
 """
 
 from collections.abc import Callable
@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, softmax
+
+from structhash._checks import brief
 
 MAX_GRADE = 52  # 2^grade - 1 is exact in float64 up to here
 _SLAB = 1 << 17  # distances turned into blocks at a time, to stay in the cache
@@ -80,7 +82,7 @@ def tie_blocks(distances: ArrayLike, relevance: ArrayLike, ties: str = "expected
     (array([2, 1, 1]), array([1, 1, 0]))
     """
     dist, rel = np.asarray(distances), np.asarray(relevance)
-    _check(ties=ties)
+    _check_words(ties=ties)
     if dist.dtype.kind not in "iuf":
         raise TypeError(f"distances have dtype {dist.dtype}; allowed are integers and floats: convert them")
     if rel.dtype.kind not in "biu":
@@ -116,12 +118,22 @@ def _slab_blocks(dist, rel, by_id):
     return new.sum(axis=1), np.diff(first, append=new.size), hits, gain
 
 
-def _check(k: int = 1, **words: str) -> None:
+def _check(blocks: Any, k: Any = 1, **words: Any) -> None:
+    if not isinstance(blocks, Blocks):
+        raise TypeError(f"blocks is {brief(blocks)}; allowed are Blocks: pass tie_blocks(distances, relevance)")
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(f"k is {k!r}; allowed is an integer >= 1: pass the depth of the cut, such as k=100")
+        raise ValueError(
+            f"k is {brief(k)}; allowed is an integer >= 1: pass the depth of the cut, such as k=100"
+        )
+    _check_words(**words)
+
+
+def _check_words(**words: Any) -> None:
     for name, word in words.items():
-        if word not in _WORDS[name]:
-            raise ValueError(f"{name} is {word!r}; allowed are {', '.join(_WORDS[name])}: pass one of them")
+        if not isinstance(word, str) or word not in _WORDS[name]:
+            raise ValueError(
+                f"{name} is {brief(word)}; allowed are {', '.join(_WORDS[name])}: pass one of them"
+            )
 
 
 def _ratio(above, below):
@@ -154,7 +166,7 @@ def ndcg(blocks: Blocks, k: int = 100, discount: str = "paper", normalizer: str 
     >>> ndcg(tie_blocks([[1, 1, 2]], [[0, 1, 0]]), k=1, discount="standard")
     array([0.5])
     """
-    _check(k, discount=discount, normalizer=normalizer)
+    _check(blocks, k, discount=discount, normalizer=normalizer)
     top = blocks.grades.shape[1]
     if normalizer == "paper" and top > 1:
         raise ValueError(f"normalizer='paper' met grades up to {top}; allowed are 0 and 1: use 'ideal'")
@@ -178,7 +190,7 @@ def precision(blocks: Blocks, k: int = 100) -> Floats:
     >>> precision(tie_blocks([[1, 1, 2]], [[0, 1, 1]]), k=1)
     array([0.5])
     """
-    _check(k)
+    _check(blocks, k)
     return _top(blocks, blocks.hits, np.arange(k + 1)) / k
 
 
@@ -201,7 +213,7 @@ def average_precision(blocks: Blocks, k: int | None = None, divisor: str = "rele
     >>> average_precision(tie_blocks([[1, 1, 2]], [[0, 1, 0]]))
     array([0.75])
     """
-    _check(1 if k is None else k, divisor=divisor)
+    _check(blocks, 1 if k is None else k, divisor=divisor)
     n, r, query = blocks.size, blocks.hits, blocks.query
     s, c = blocks.before(n), blocks.before(r)
     m = n if k is None else np.clip(k - s, 0, n)  # ranks of the block inside the cut
@@ -230,6 +242,7 @@ def auc(blocks: Blocks) -> Floats:
     >>> auc(tie_blocks([[1, 1, 2]], [[0, 1, 0]]))
     array([0.75])
     """
+    _check(blocks)
     n, r = blocks.size, blocks.hits
     return _ratio(blocks.sums((n - r) * (blocks.before(r) + r / 2)), blocks.relevant * blocks.sums(n - r))
 
@@ -243,6 +256,7 @@ def sndcg(blocks: Blocks) -> Floats:
     >>> sndcg(tie_blocks([[1, 2, 2]], [[0, 1, 0]])).round(4)
     array([0.5655])
     """
+    _check(blocks)
     misses = blocks.size - blocks.hits
     first, last = blocks.before(misses), blocks.before(misses) + misses
     total = np.concatenate(([0.0], np.cumsum(1 / np.log2(2.0 + np.arange(last.max(initial=0) + 1)))))
@@ -255,6 +269,7 @@ def reciprocal_rank(blocks: Blocks) -> Floats:
     >>> reciprocal_rank(tie_blocks([[1, 1, 2]], [[0, 1, 0]]))
     array([0.75])
     """
+    _check(blocks)
     out, start, query = np.full(len(blocks.ptr) - 1, np.nan), blocks.before(blocks.size), blocks.query
     for b in np.flatnonzero((blocks.hits > 0) & (blocks.before(blocks.hits) == 0)):
         s, n, r = start[b], blocks.size[b], blocks.hits[b]
@@ -268,7 +283,9 @@ def _curves(blocks):
     """(query, expected recall (n,), precision (n,)) of each query with relevant items."""
     n_items = np.unique(blocks.sums(blocks.size)).astype(int).tolist()
     if len(n_items) > 1:
-        raise ValueError(f"queries rank {n_items} items; allowed is one number: use one database for all")
+        raise ValueError(
+            f"queries rank {n_items[0]} to {n_items[-1]} items; allowed is one number: use one database for all"
+        )
     rank, relevant = np.arange(1, sum(n_items) + 1), blocks.relevant
     for q in np.flatnonzero(relevant):
         own = slice(blocks.ptr[q], blocks.ptr[q + 1])
@@ -286,6 +303,7 @@ def precision_recall_curve(blocks: Blocks) -> tuple[Floats, Floats]:
     >>> precision_recall_curve(tie_blocks([[1, 1, 2]], [[0, 1, 0]]))
     (array([0.5, 1. , 1. ]), array([0.5       , 0.5       , 0.33333333]))
     """
+    _check(blocks)
     n_items, n_used = int(blocks.sums(blocks.size).max(initial=0)), int((blocks.relevant > 0).sum())
     total = np.zeros((2, n_items)) if n_used else np.full((2, n_items), np.nan)
     for _, *curve in _curves(blocks):
@@ -312,6 +330,7 @@ def pr_area_per_query(blocks: Blocks) -> Floats:
     >>> pr_area_per_query(tie_blocks([[1, 1, 2], [1, 2, 3]], [[0, 1, 0], [1, 1, 0]]))
     array([0.25, 0.5 ])
     """
+    _check(blocks)
     out = np.full(len(blocks.ptr) - 1, np.nan)
     for q, x, y in _curves(blocks):
         out[q] = np.trapezoid(y, x)
@@ -341,8 +360,10 @@ def parse(name: str) -> Callable[[Blocks], Floats]:
     >>> parse("precision@2")(tie_blocks([[1, 2, 3]], [[0, 1, 0]]))
     array([0.5])
     """
-    word, at, k = name.partition("@")
+    word, at, k = name.partition("@") if isinstance(name, str) else ("", "", "")
     function = _NAMED.get(word + "@k" if at else word)
     if function is None or (at and not (k.isdecimal() and int(k) > 0)):
-        raise ValueError(f"metric is {name!r}; allowed are {', '.join(_NAMED)}, k an integer >= 1: pass one")
+        raise ValueError(
+            f"metric is {brief(name)}; allowed are {', '.join(_NAMED)}, k an integer >= 1: pass one"
+        )
     return partial(function, k=int(k)) if at else function

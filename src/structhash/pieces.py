@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from structhash._checks import brief
+
 KINDS = {
     "rankings": "structhash.rankings",
     "losses": "structhash.objectives.losses",
@@ -129,14 +131,16 @@ class Embedding(Protocol):
 
     `state` is a dict of plain arrays. `labelled` says whether labels are needed; `pull`, how much codes shall
     draw together what is alike (`structhash.masters.listwise`); `nearest`, how many of a point's partners are
-    those of largest cosine. One that is linear may have ``linear(state)``, a centre (d,), a matrix (d, k)
-    and a scale, so that planes in it are planes among the rows. One in which queries are not as other rows has
-    ``as_queries(Z)``, their vectors from those that `embed` gives.
+    those of largest cosine; `sample`, how many points bits are learned from and how many partners each has, at
+    most. One that is linear may have ``linear(state)``, a centre (d,), a matrix (d, k) and a scale, so that
+    planes in it are planes among the rows. One in which queries are not as other rows has ``as_queries(Z)``,
+    their vectors from those that `embed` gives.
     """
 
     labelled: ClassVar[bool]
     pull: ClassVar[float]
     nearest: ClassVar[int]
+    sample: ClassVar[tuple[int, int]]
 
     def fit(
         self, X: NDArray[Any], y: Any, others: Any, points: NDArray[np.int64], rng: np.random.Generator
@@ -174,7 +178,8 @@ class Family(Protocol):
     X comes as it was given: float32 or float64, but also float16, integers or a memory map, to be turned into
     floats some rows at a time (`structhash._rows.floats`). A family whose bits are sides of planes among the
     rows may have ``planes(state, params)``, which encoding then uses in place of `features` and `decide`:
-    whoever overrides one of these overrides all three.
+    whoever overrides one of these overrides all three. Where ``local`` is true, bits say nothing far from the
+    training rows, and queries keep the vectors that other rows have (`Embedding`).
     """
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params: ...
@@ -273,7 +278,9 @@ def load(kind: str, spec: Any) -> Any:
     NDCG(k=10, normalizer='ideal')
     """
     if isinstance(spec, type | Number | None | list | tuple | dict):
-        raise ValueError(f"{spec!r} is no piece of {kind}: give a name ({', '.join(names(kind))}) or an object")
+        raise ValueError(
+            f"{brief(spec)} is no piece of {kind}: give a name ({', '.join(names(kind))}) or an object"
+        )
     if not isinstance(spec, str):
         return spec
     return build(classes(kind), kind, spec)

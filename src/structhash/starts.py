@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from structhash._checks import brief
 from structhash.pairs import laplacian
 from structhash.pieces import Pairs, Params, load
 from structhash.stumps import best_cut
@@ -47,7 +48,7 @@ class Spectral:
 
     def __post_init__(self) -> None:
         if not 0 <= self.ridge < np.inf:
-            raise ValueError(f"ridge={self.ridge!r}: give a finite number >= 0")
+            raise ValueError(f"ridge={brief(self.ridge)}: give a finite number >= 0")
 
     def __call__(
         self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, memo: dict[Any, Any] | None = None
@@ -111,7 +112,7 @@ class RandomPlanes:
 
     def __post_init__(self) -> None:
         if not isinstance(self.count, Integral) or self.count < 1:
-            raise ValueError(f"count={self.count!r}: give an integer of at least 1")
+            raise ValueError(f"count={brief(self.count)}: give an integer of at least 1")
 
     def __call__(
         self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, memo: dict[Any, Any] | None = None

@@ -91,6 +91,16 @@ def test_empty_index_and_no_queries(weights):
     assert distances.shape == ids.shape == (0,)
 
 
+@pytest.mark.parametrize("ids", [None, [7, 3]])
+@pytest.mark.parametrize(("weights", "far"), [(None, FAR), (np.ones(12), np.inf)])
+def test_missing_places_follow_what_there_is(weights, far, ids):
+    index = Exact(12, weights)
+    index.add(np.array([[1, 0], [0, 0]], dtype=np.uint8), ids)
+    distances, found = index.search(np.zeros((1, 2), dtype=np.uint8), 4)
+    assert distances.tolist() == [[0, 1, far, far]]
+    assert found.tolist() == [[*(ids or [0, 1])[::-1], -1, -1]]
+
+
 def test_weights_of_zero_and_minus_zero():
     index = Exact(8, weights=[-0.0, 1, 0, 0, 0, 0, 0, -0.0])
     index.add(np.array([[2], [129], [0]], dtype=np.uint8))
@@ -170,7 +180,11 @@ def test_weights_refused(weights, message):
 
 @pytest.mark.parametrize(
     ("k", "error", "message"),
-    [(0, ValueError, "k must be at least 1, got 0"), (1.5, TypeError, "k must be a whole number, got 1.5")],
+    [
+        (0, ValueError, "k must be at least 1, got 0"),
+        (1.5, TypeError, "k must be a whole number, got 1.5"),
+        (np.ones((300, 2), int), TypeError, r"k must be a whole number, got ndarray of shape \(300, 2\)$"),
+    ],
 )
 def test_k_refused(k, error, message):
     with pytest.raises(error, match=message):
@@ -183,6 +197,7 @@ def test_k_refused(k, error, message):
         (-1, ValueError, "the radius must be at least 0, got -1"),
         (float("nan"), ValueError, "the radius must be at least 0, got nan"),
         ("x", TypeError, "the radius must be a number, got 'x'"),
+        (np.ones(300), TypeError, r"the radius must be a number, got ndarray of shape \(300,\)"),
     ],
 )
 def test_radius_refused(r, error, message):
@@ -238,8 +253,14 @@ def test_load_refuses_what_does_not_fit(tmp_path, arrays, header, message):
 
 def test_load_index_refuses_other_kinds(tmp_path):
     files.save(tmp_path / "file", {}, {}, kind="model")
-    with pytest.raises(ValueError, match="it holds 'model', not an index"):
+    with pytest.raises(ValueError, match="it holds 'model', not 'index'; structhash index makes indexes"):
         load_index(tmp_path / "file")
+    files.save(tmp_path / "later", {}, {}, kind="index.later")
+    with pytest.raises(ValueError, match=r"it holds 'index\.later', not 'index\.exact' or 'index\.flat'"):
+        load_index(tmp_path / "later")
+    np.save(tmp_path / "x.npy", CODES)
+    with pytest.raises(ValueError, match=r"it is a \.npy file, no index; structhash index makes indexes"):
+        load_index(tmp_path / "x.npy")
     with pytest.raises(ValueError, match=r"it holds 'model', not 'index\.exact'"):
         Exact.load(tmp_path / "file")
     with pytest.raises(FileNotFoundError, match="no such file"):

@@ -77,11 +77,17 @@ def test_empty_index_and_no_queries():
     flat, exact = Flat(12), Exact(12)
     queries = random_codes(2, 12, 0)
     assert_same(flat, exact, queries, 3, 12)
-    assert flat.search(queries, 1)[0].tolist() == [[FAR], [FAR]]
+    distances, ids = flat.search(queries, 2)
+    assert distances.tolist() == [[FAR, FAR]] * 2
+    assert ids.tolist() == [[-1, -1]] * 2
     flat.add(queries)
     exact.add(queries)
     assert_same(flat, exact, queries[:0], 3, 1)
     assert_same(flat, exact, queries, 3, float("inf"))
+    distances, ids = flat.search(queries, 4)
+    assert (distances[:, 2:] == FAR).all()
+    assert (ids[:, 2:] == -1).all()
+    assert (ids[:, :2] >= 0).all()
     assert repr(flat) == "Flat(n_bits=12, ntotal=2)"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count
+from structhash._checks import brief, check_count
 from structhash.baselines._anchor_graph import ZERO, graph, k_means, nearest, second_cuts, similar, spectrum
 from structhash.baselines._shared import keep_bits, mean_of
 from structhash.encoder import MODERATE, HashEncoder, generator, whole
@@ -106,7 +106,7 @@ class AGH(HashEncoder):
         for name in ("n_bits", "layers", "n_anchors", "n_nearest"):
             check_count(name, getattr(self, name))
         if self.layers > 2:
-            raise ValueError(f"layers={self.layers!r}: give 1 or 2")
+            raise ValueError(f"layers={brief(self.layers)}: give 1 or 2")
         check_count("n_anchors", self.n_anchors, 2)
         X = self._check(X)
         self.center_ = mean_of(X)

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count, check_positive
+from structhash._checks import brief, check_count, check_positive
 from structhash._rows import unit_rows
 from structhash._sides import Planes
 from structhash.baselines._shared import Supervised, keep_planes, mean_of, planes_of
@@ -132,7 +132,7 @@ class MLH(Supervised):
         if self.rho is not None:
             check_count("rho", self.rho)
             if self.rho > self.n_bits:
-                raise ValueError(f"rho={self.rho!r}: give at most n_bits, {self.n_bits}")
+                raise ValueError(f"rho={brief(self.rho)}: give at most n_bits, {self.n_bits}")
         X, _, index = self._check_labels(X, y)
         rng = generator(self.random_state)
         mean = mean_of(X)

@@ -14,8 +14,8 @@ from structhash import files
 from structhash.commands.console import show, to_json
 from structhash.commands.inputs import read_array
 from structhash.encoder import load_model
-from structhash.io import read
-from structhash.pieces import KINDS, classes
+from structhash.io import read, unreadable
+from structhash.pieces import KINDS, classes, spell
 from structhash.search import load_index
 
 ADDRESS = r"doi:\S+|https?://\S+"
@@ -70,6 +70,8 @@ def own_facts(path: Path) -> dict[str, Any]:
         "bits": model.n_bits_,
         "features": model.n_features_in_,
     }
+    if getattr(model, "embedding_", None) is not None:  # it was distilled
+        facts["embedding"] = spell(model.embedding_)
     return {**facts, "weighted": model.search_weights_ is not None, "parameters": params}
 
 
@@ -92,8 +94,8 @@ def npz_facts(path: Path) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as found:
             if "X" not in found.files:
                 return {"kind": "arrays"} | {name: layout(found[name]) for name in found.files}
-    except Exception:  # numpy and zipfile raise a dozen kinds
-        raise ValueError(f"cannot read {path}: it is damaged or holds Python objects") from None
+    except Exception as error:  # numpy and zipfile raise a dozen kinds
+        raise unreadable(path, ".npz", error) from None
     return data_facts(path)
 
 

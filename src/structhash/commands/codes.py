@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
+from structhash._checks import check_positive
 from structhash.commands.console import bar, check_output, print_table, say, show, to_json
 from structhash.commands.inputs import judgements, labels, methods, read_array, read_for
 from structhash.encoder import load_model
@@ -20,6 +21,7 @@ from structhash.methods import Method, bit_by_bit, prepare, takes_unlabeled
 from structhash.pieces import spell
 from structhash.search import Exact, load_index
 from structhash.supervision import Neighbours, Qrels
+from structhash.tuning import alternatives, best, trials
 
 BITS = 64  # of a code, unless told otherwise
 SHOWN = 3  # queries in the table on a terminal
@@ -33,25 +35,33 @@ def fit(
     bits: int | None,
     neighbours: bool,
     others: Path | None,
+    limit: float | None,
     seed: int,
     as_json: bool,
 ) -> None:
     """Learn a model from a data file and save it."""
     check_output(out, data, others, refused=DATA_NAMES)
     method = trainable(spec)
+    if limit is not None:
+        check_tune(limit, method, neighbours)
     if bits and "n_bits=" in spec:
         raise ValueError(f"{spec!r} and --bits {bits}: give the length of the code once")
     n_bits = bits or (0 if method.own_length else BITS)
     dataset = read(data)
-    y = supervision(method, dataset, data, neighbours)
+    y = supervision(method, dataset, data, neighbours, limit is not None)
     unlabeled = None if others is None else rows_beside(dataset, data, others, method)
+    more: dict[str, Any] = {} if unlabeled is None else {"unlabeled": unlabeled}
     began, chosen = time.perf_counter(), ""
+    tried: list[dict[str, Any]] = []
     if len(method.encoders) > 1:
         method = method._replace(on_database=unlabeled is not None)
         encoder, chosen = method.fit(dataset.X, y, n_bits, seed, unlabeled)
     else:
         encoder = prepare(method.encoders[0], n_bits, seed)
-        learn(encoder, dataset.X, y, **({} if unlabeled is None else {"unlabeled": unlabeled}))
+        if limit is not None:
+            encoder, tried = tune(encoder, dataset.X, y, seed, limit, **more)
+            chosen = repr(encoder)
+        learn(encoder, dataset.X, y, **more)
     seconds = time.perf_counter() - began
     encoder.column_names_ = dataset.names
     encoder.save(out)
@@ -65,7 +75,54 @@ def fit(
         "objective": encoder.history_[-1].get("objective") if encoder.history_ else None,
         "file": str(out),
     }
+    if tried and as_json:
+        facts["tried"] = tried
+    elif tried:
+        print_tried(tried)
     show({name: value for name, value in facts.items() if as_json or value is not None}, as_json)
+
+
+def check_tune(limit: float, method: Method, neighbours: bool) -> None:
+    """ValueError unless --tune has a time, and a method with a grid around it that can be judged."""
+    check_positive("--tune", limit)
+    if not bit_by_bit(method.encoders[0]):
+        raise ValueError(f"--tune: {method.name!r} has no grid; name structhash or cghash")
+    if len(method.encoders) > 1:
+        raise ValueError(f"--tune: {method.name!r} names its own alternatives; leave out the one or the other")
+    if neighbours:
+        raise ValueError("--tune judges by labels, and --neighbours takes none; leave out the one or the other")
+
+
+def tune(
+    encoder: Any, X: NDArray[Any], y: NDArray[Any], seed: int, limit: float, **more: Any
+) -> tuple[Any, list[dict[str, Any]]]:
+    """The best of the grid around an encoder, not fitted, and a line for each alternative, with its mAP."""
+    grid = alternatives(encoder, unlabeled=bool(more))
+    encoders = [each for _, each in grid]
+    tried = []
+    with bar("tune", len(grid), "alternatives") as advance:
+        for trial in trials(encoders, X, y, seed, limit, **more):
+            tried.append(trial)
+            advance()
+    chosen = best(tried)
+    lines = [
+        {"settings": words, "map": trial.score, "chosen": trial.encoder is chosen}
+        for (words, _), trial in zip(grid, tried, strict=True)
+    ]
+    return chosen, lines
+
+
+def print_tried(tried: list[dict[str, Any]]) -> None:
+    """The table of what --tune has tried."""
+    rows = [
+        (
+            line["settings"],
+            "no time left" if line["map"] is None else line["map"],
+            "chosen" if line["chosen"] else "",
+        )
+        for line in tried
+    ]
+    print_table(("tried", "held-out mAP", ""), rows)
 
 
 def rows_beside(dataset: Dataset, path: Path, others: Path, method: Method) -> NDArray[Any]:
@@ -83,8 +140,10 @@ def rows_beside(dataset: Dataset, path: Path, others: Path, method: Method) -> N
     return found.X
 
 
-def supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool) -> Any:
+def supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool, tuned: bool) -> Any:
     """What a method learns from: neighbours where they are asked for, else labels, else judgements."""
+    if tuned:
+        return labels(dataset, path, "--tune judges by them")
     any_kind = len(method.encoders) == 1 and bit_by_bit(method.encoders[0])
     if neighbours and not any_kind:
         raise ValueError(f"--neighbours: {method.name!r} cannot learn from them; name structhash or cghash")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash import evaluate, metrics
+from structhash._checks import brief, listed
 from structhash.crossvalidate import check_method
-from structhash.io import Dataset, read
+from structhash.io import Dataset, read, unreadable
 from structhash.methods import Method, every_method, parse_method, split_specs
 
 
@@ -28,7 +30,7 @@ def numbers(option: str, text: str, least: int) -> list[int]:
     """Whole numbers, separated by commas, each once."""
     words = [word.strip() for word in text.split(",")]
     if not all(word.isdecimal() and int(word) >= least for word in words):
-        raise ValueError(f"{option} {text!r}: give whole numbers of at least {least}, separated by commas")
+        raise ValueError(f"{option} {brief(text)}: give whole numbers of at least {least}, separated by commas")
     return list(dict.fromkeys(int(word) for word in words))
 
 
@@ -90,8 +92,10 @@ def read_for(encoder: Any, path: Path) -> Dataset:
     """
     data, names = read(path), getattr(encoder, "column_names_", None)
     if names and data.names and data.names != names:
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(data.names, names))
         raise ValueError(
-            f"{path} has the columns {', '.join(data.names)}; the model needs {', '.join(names)} in this order"
+            f"{path} has the columns {listed(data.names)}; the model needs {listed(names)} in this order; "
+            f"the first to differ is column {len(list(same)) + 1}"
         )
     return data
 
@@ -149,4 +153,4 @@ def read_array(path: Path) -> NDArray[Any]:
     try:
         return np.lib.format.open_memmap(path, mode="r")
     except Exception as error:  # numpy raises a dozen kinds of error on damaged files
-        raise ValueError(f"cannot read {path}: it is no whole .npy file ({error})") from None
+        raise unreadable(path, ".npy", error) from None

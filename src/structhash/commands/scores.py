@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from structhash import __version__, report
 from structhash import evaluate as library
+from structhash._checks import brief
 from structhash.commands.console import bar, check_output, print_table, to_json, write_json
 from structhash.commands.inputs import judgements, labels, measures, methods, numbers, retrieval
 from structhash.crossvalidate import compare_judged
@@ -77,6 +78,9 @@ def compare(
 ) -> None:
     """Fit and score several methods under one protocol."""
     check_output(out, data)
+    protocols = [*library.PROTOCOLS, "judged"]
+    if protocol not in protocols:
+        raise ValueError(f"--protocol {brief(protocol)}: give one of {', '.join(protocols)}")
     parsed, names = methods(specs, protocol == "judged"), measures(measure)
     lengths, draws = numbers("--bits", bits, 1), numbers("--seeds", seeds, 0)
     dataset = read(data)

@@ -34,6 +34,7 @@ class Cosine:
     labelled: ClassVar[bool] = False
     pull: ClassVar[float] = 0.0
     nearest: ClassVar[int] = 64
+    sample: ClassVar[tuple[int, int]] = (10_000, 4096)
 
     def fit(
         self, X: NDArray[Any], y: Any, others: Any, points: NDArray[np.int64], rng: np.random.Generator

@@ -63,6 +63,7 @@ class Manifold:
     labelled: ClassVar[bool] = False
     pull: ClassVar[float] = 4.0
     nearest: ClassVar[int] = 0
+    sample: ClassVar[tuple[int, int]] = (4000, 512)
     points: int = 4000
 
     def __post_init__(self) -> None:

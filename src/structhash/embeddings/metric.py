@@ -55,6 +55,7 @@ class Metric(Cosine):
     labelled: ClassVar[bool] = True
     pull: ClassVar[float] = 8.0
     nearest: ClassVar[int] = 0
+    sample: ClassVar[tuple[int, int]] = (4000, 512)
 
     def fit(
         self, X: NDArray[Any], y: Any, others: Any, points: NDArray[np.int64], rng: np.random.Generator

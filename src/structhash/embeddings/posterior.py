@@ -76,6 +76,7 @@ class Posterior:
     labelled: ClassVar[bool] = True
     pull: ClassVar[float] = 0.0
     nearest: ClassVar[int] = 0
+    sample: ClassVar[tuple[int, int]] = (4000, 512)
     anchors: int = 2000
 
     def __post_init__(self) -> None:

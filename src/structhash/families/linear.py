@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from structhash._checks import brief
 from structhash._rows import float_type, floats, runs
 from structhash._sides import Planes, make_planes
 from structhash.families._scale import ROWS, blocks, mean_and_scale
@@ -43,9 +44,9 @@ class Linear:
 
     def __post_init__(self) -> None:
         if not isinstance(self.steps, Integral) or self.steps < 0:
-            raise ValueError(f"steps={self.steps!r}: give an integer >= 0")
+            raise ValueError(f"steps={brief(self.steps)}: give an integer >= 0")
         if not isinstance(self.sharpness, Real) or not 0 < self.sharpness < np.inf:
-            raise ValueError(f"sharpness={self.sharpness!r}: give a finite number > 0")
+            raise ValueError(f"sharpness={brief(self.sharpness)}: give a finite number > 0")
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
         """Mean of the training rows X (n, d) and their root mean squared norm around it.

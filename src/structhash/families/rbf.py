@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
+from structhash._checks import brief
 from structhash._rows import float_type, floats, runs
 from structhash.families._gauss import inverse_root, similarities, squared_distances
 from structhash.families._scale import ROWS, blocks, mean_and_scale, reach
@@ -58,6 +59,7 @@ class RBF:
     (3, 10)
     """
 
+    local: ClassVar[bool] = True
     anchors: int = 300
     sampling: str = "random"
     bandwidth: float | str = "auto"
@@ -66,12 +68,12 @@ class RBF:
 
     def __post_init__(self) -> None:
         if not isinstance(self.anchors, Integral) or self.anchors < 1:
-            raise ValueError(f"anchors={self.anchors!r}: give an integer >= 1")
+            raise ValueError(f"anchors={brief(self.anchors)}: give an integer >= 1")
         if self.sampling not in list(SAMPLINGS):
-            raise ValueError(f"sampling={self.sampling!r}: give one of {', '.join(SAMPLINGS)}")
+            raise ValueError(f"sampling={brief(self.sampling)}: give one of {', '.join(SAMPLINGS)}")
         number = isinstance(self.bandwidth, Real) and not isinstance(self.bandwidth, bool)
         if self.bandwidth != "auto" and not (number and 0 < float(self.bandwidth) < np.inf):
-            raise ValueError(f"bandwidth={self.bandwidth!r}: give 'auto' or a finite number > 0")
+            raise ValueError(f"bandwidth={brief(self.bandwidth)}: give 'auto' or a finite number > 0")
         self._linear()  # checks steps and sharpness
 
     def _linear(self) -> Linear:

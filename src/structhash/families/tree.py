@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from structhash._checks import brief
 from structhash._rows import floats
 from structhash.families.stump import Stump, searched
 from structhash.pieces import Pairs, Params, Start
@@ -49,7 +50,7 @@ class Tree:
 
     def __post_init__(self) -> None:
         if not isinstance(self.depth, Integral) or not 1 <= self.depth <= DEEPEST:
-            raise ValueError(f"depth={self.depth!r}: give an integer from 1 to {DEEPEST}")
+            raise ValueError(f"depth={brief(self.depth)}: give an integer from 1 to {DEEPEST}")
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
         """As `Stump.prepare`."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._checks import brief
 from structhash.pieces import Pairs
 
 
@@ -64,7 +65,7 @@ class LInf:
 
     def __post_init__(self) -> None:
         if not _is_number(self.bound) or not 0 < self.bound < np.inf:
-            raise ValueError(f"bound={self.bound!r}: give a finite number above 0, the largest weight")
+            raise ValueError(f"bound={brief(self.bound)}: give a finite number above 0, the largest weight")
 
     def cost(self, bit: NDArray[Any]) -> float:
         """Cost of one unit of this bit's weight: 0."""
@@ -115,7 +116,7 @@ class Similar:
                 "give row numbers >= 0, integers of shape (m, 2)"
             )
         if not _is_number(self.weight) or not 0 <= self.weight < np.inf:
-            raise ValueError(f"weight={self.weight!r}: give a finite number of at least 0")
+            raise ValueError(f"weight={brief(self.weight)}: give a finite number of at least 0")
         object.__setattr__(self, "pairs", tuple(map(tuple, pairs.tolist())))
 
     def cost(self, bit: NDArray[Any]) -> float:

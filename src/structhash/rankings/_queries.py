@@ -5,6 +5,7 @@ from numbers import Integral
 import numpy as np
 from numba import njit
 
+from structhash._checks import brief
 from structhash._sort import lists_ascend, sort_lists, unsort_lists
 
 
@@ -53,7 +54,7 @@ def search(kernel, queries, *settings):
 def check_cut(k):
     """ValueError unless `k`, the last place that counts, is an integer >= 1."""
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k is {k!r}; it counts places, so give a whole number of at least 1")
+        raise ValueError(f"k is {brief(k)}; it counts places, so give a whole number of at least 1")
 
 
 @njit(cache=True, nogil=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from structhash import files
+from structhash._checks import brief
 from structhash.search.exact import Exact
 
 if TYPE_CHECKING:
@@ -51,9 +52,11 @@ def load_index(path):
     >>> load_index(path)
     Exact(n_bits=8, ntotal=0)
     """
-    kind = files.header(path)["kind"]
+    kind = files.header(path, "index")["kind"]
     if kind == "index.exact":
         return Exact.load(path)
     if kind == "index.flat":
         return __getattr__("Flat").load(path)
-    raise ValueError(f"cannot read {path}: it holds {kind!r}, not an index ('index.exact' or 'index.flat')")
+    raise ValueError(
+        f"cannot read {path}: it holds {brief(kind)}, not 'index.exact' or 'index.flat'; upgrade structhash"
+    )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import numbers
 import operator
+from typing import Any
 
 import numpy as np
 
 from structhash import files
+from structhash._checks import brief
 from structhash.codes import check_codes, check_n_bits
 
 __all__ = ["check_ids", "check_k", "check_radius", "load_table"]
@@ -24,7 +26,7 @@ def check_k(k):
     try:
         k = operator.index(k)
     except TypeError:
-        raise TypeError(f"k must be a whole number, got {k!r}") from None
+        raise TypeError(f"k must be a whole number, got {brief(k)}") from None
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
     return k
@@ -36,13 +38,12 @@ def check_radius(r):
     >>> check_radius(3)
     3.0
     """
-    try:
-        radius = float(r)
-    except (TypeError, ValueError):
-        raise TypeError(f"the radius must be a number, got {r!r}") from None
-    if math.isnan(radius) or radius < 0:
-        raise ValueError(f"the radius must be at least 0, got {r}")
-    return min(radius, float(np.finfo(np.float32).max))
+    radius: Any = r
+    if not isinstance(r, numbers.Real):
+        raise TypeError(f"the radius must be a number, got {brief(r)}")
+    if not radius >= 0:
+        raise ValueError(f"the radius must be at least 0, got {brief(r)}")
+    return float(min(radius, float(np.finfo(np.float32).max)))
 
 
 def check_ids(ids, n, own, ntotal, known):

@@ -86,14 +86,26 @@ class Exact:
         Returns
         -------
         distances : int32 (float32 with weights) array of shape (n_queries, k)
-            Ascending; 2**31 - 1 (infinity with weights) at the end where the index has fewer than k codes.
+            Ascending.
         ids : int64 array of shape (n_queries, k)
-            Ascending among equal distances; -1 at the end where there is no such code.
+            Ascending among equal distances.
+
+        Where the index has fewer than k codes, or none, the places at the end of each row are missing: there
+        the id is -1 and the distance 2**31 - 1, or infinity with weights. ``ids >= 0`` tells the others.
 
         Raises
         ------
         TypeError, ValueError
             If the queries are not codes of `n_bits` bits, or k is no whole number above 0.
+
+        Examples
+        --------
+        >>> index, query = Exact(n_bits=8), np.array([[0b1]], dtype=np.uint8)
+        >>> index.search(query, k=2)
+        (array([[2147483647, 2147483647]], dtype=int32), array([[-1, -1]]))
+        >>> index.add(query)
+        >>> index.search(query, k=2)
+        (array([[         0, 2147483647]], dtype=int32), array([[ 0, -1]]))
         """
         queries, k = check_codes(codes, self.n_bits, "queries"), check_k(k)
         database, own = self._table()
@@ -124,7 +136,7 @@ class Exact:
             Query i owns ``distances[lims[i]:lims[i + 1]]`` and the ids there.
         distances : int32 (float32 with weights) array
         ids : int64 array
-            Ordered by (distance, id) within each query.
+            Ordered by (distance, id) within each query; a query without such codes owns nothing.
 
         Raises
         ------

@@ -59,7 +59,11 @@ class Flat:
             self._index.add_with_ids(codes, ids)
 
     def search(self, codes, k):
-        """The `k` nearest codes of each query; parameters, returns and errors as `Exact.search`."""
+        """The `k` nearest codes of each query; parameters, returns and errors as `Exact.search`.
+
+        Missing places at the end of a row, where the index has fewer than k codes or none, have id -1 and
+        distance 2**31 - 1.
+        """
         queries, k = check_codes(codes, self.n_bits, "queries"), check_k(k)
         distances = np.full((len(queries), k), FAR, dtype=np.int32)
         ids = np.full((len(queries), k), -1, dtype=np.int64)

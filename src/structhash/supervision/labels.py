@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._checks import brief
 from structhash._pages import unset
 from structhash.pieces import Rankings
 from structhash.supervision.nearest import blocks, closest, distances, kth, scaled
@@ -67,7 +68,7 @@ class Labels:
             raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(X)} rows")
         check_partners(self.n_near, self.n_far)
         if self.sampling not in SAMPLING:
-            raise ValueError(f"sampling={self.sampling!r}: give {' or '.join(SAMPLING)}")
+            raise ValueError(f"sampling={brief(self.sampling)}: give {' or '.join(SAMPLING)}")
         if several:
             if not is_indicator(y):
                 raise ValueError(f"labels of shape {y.shape} must be 0 or 1, which of {y.shape[1]} a row has")

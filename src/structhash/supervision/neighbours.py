@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._checks import brief
 from structhash.pieces import Rankings
 from structhash.supervision.nearest import blocks, closest, distances, kth, scaled
 from structhash.supervision.shared import check_partners, draw, draw_outside, gather, list_triplets
@@ -80,10 +81,12 @@ class Neighbours:
         if k is None:
             share: Any = self.fraction
             if not isinstance(share, Real) or isinstance(share, bool) or not 0 < float(share) < 1:
-                raise ValueError(f"fraction={share!r}: give a number between 0 and 1, the share that is near")
+                raise ValueError(
+                    f"fraction={brief(share)}: give a number between 0 and 1, the share that is near"
+                )
             k = max(1, round(float(share) * n))
         elif not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k={k!r}: give an integer of at least 1, the neighbours of a row")
+            raise ValueError(f"k={brief(k)}: give an integer of at least 1, the neighbours of a row")
         if k > n - 2:
             raise ValueError(
                 f"{k} neighbours of each of {n} rows leave none to be far; give at most {n - 2}, or more rows"

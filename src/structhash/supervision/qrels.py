@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._checks import brief
 from structhash.pieces import Rankings
 from structhash.supervision.judgements import by_query, gain_steps, read_trec
 from structhash.supervision.shared import check_partners, draw, draw_outside, gather, list_triplets
@@ -140,7 +141,7 @@ class Qrels:
         """
         check_partners(self.n_near, self.n_far)
         if self.unjudged not in UNJUDGED:
-            raise ValueError(f"unjudged={self.unjudged!r}: give {' or '.join(UNJUDGED)}")
+            raise ValueError(f"unjudged={brief(self.unjudged)}: give {' or '.join(UNJUDGED)}")
         alone = self.Q is None
         n_queries, own = (len(X), 0) if self.Q is None else (len(self.Q), len(X))  # own: row of query 0
         queries, near, far, weights = [], [], [], []

@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._checks import brief
 from structhash.pieces import Rankings
 
 
@@ -36,7 +37,7 @@ def check_partners(n_near: Any, n_far: Any) -> None:
     """ValueError unless both are integers >= 1."""
     for name, count in (("n_near", n_near), ("n_far", n_far)):
         if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-            raise ValueError(f"{name}={count!r}: give an integer of at least 1, the points to draw")
+            raise ValueError(f"{name}={brief(count)}: give an integer of at least 1, the points to draw")
 
 
 def draw(rng: np.random.Generator, pool: NDArray[Any], count: int) -> NDArray[Any]:
