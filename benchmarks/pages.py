@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 
 from structhash.commands.about import PAPER, facts
 from structhash.pieces import classes
+from structhash.report import LEVEL
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
@@ -191,6 +192,23 @@ def rivals():
     return lines
 
 
+def kernel():
+    """StructHash beside peers that have its kernel."""
+    found: dict[str, list] = {}
+    files = sorted((RESULTS / "kernel").glob("*.json"))
+    for path in files:
+        for line in json.loads(path.read_text())["lines"]:
+            cell = " / ".join(f"{line['mean'][m]:.3f}{mark(line['p_value'][m])}" for m in SEEN)
+            found.setdefault((line["n_bits"], line["method"]), []).append(cell)
+    table = head("method", "bits", *(path.stem for path in files))
+    return table + [row(f"`{method}`", str(n_bits), *found[n_bits, method]) for n_bits, method in sorted(found)]
+
+
+def mark(p):
+    """What a table has behind a value that is significantly below the best."""
+    return "*" if p < LEVEL else ""
+
+
 def default(line):
     """Whether a line is of StructHash as it is recommended, for known or for new classes."""
     return line["method"] in ("structhash", "structhash@database:embedding=manifold")
@@ -256,7 +274,7 @@ def published():
 PAGES = {
     "baselines.md": (peers, originals),
     "method.md": (study,),
-    "results.md": (rivals, seen, unseen, published),
+    "results.md": (rivals, kernel, seen, unseen, published),
     "speed.md": (speed, phases, sizes, versions),
 }
 

@@ -128,3 +128,12 @@ def test_what_distils_the_rows_alone_is_given_no_judgements(topics, settings, ro
     _, Q, qrels = topics
     found = training(StructHash(**settings), Q, qrels, np.arange(5))
     assert (found is None) == rows_alone
+
+
+def test_what_is_chosen_by_labels_is_refused_before_any_fit(topics):
+    X, Q, qrels = topics
+    with pytest.raises(ValueError, match="C='auto' is chosen by labels; give a number here"):
+        next(compare_judged(["lsh", "structhash:ranking=auc,C=auto"], X, Q, qrels, [4], [0]))
+    assert (
+        next(compare_judged(["structhash:embedding=cosine,C=auto"], X, Q, qrels, [4], [0], folds=2)).n_bits == 4
+    )

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from structhash import CGHash, Neighbours, StructHash, load_model
 from structhash.baselines.itq import ITQ
 from structhash.baselines.sdh import SDH
-from structhash.codes import unpack
+from structhash.codes import pack, unpack
 from structhash.distil import lists, recommended, surer, task
 from structhash.embeddings._graph import nearest
 from structhash.embeddings.posterior import Posterior
@@ -101,12 +101,12 @@ def test_a_prefix_is_the_model_of_that_length():
 
 
 def test_a_query_finds_rows_that_are_surely_of_its_likeliest_class():
-    model = StructHash(16, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    model = StructHash(32, random_state=0).fit(X[TRAIN], Y[TRAIN])
     embedding, state = model.embedding_, model.embedding_state_
     Z = embedding.embed(X[REST], state)
     corners = np.full((10, 10), 1e-30) + np.eye(10)
     bits = model.family_.decide(model.family_.features(corners, model.state_), model.bits_) > 0
-    asked = unpack(model.encode_queries(X[REST]), 16)
+    asked = unpack(model.encode_queries(X[REST]), 32)
     to_corner = (asked != bits[Z.argmax(axis=1)]).sum(axis=1)
     stored = (model.transform(X[REST]) != bits[Z.argmax(axis=1)]).sum(axis=1)
     assert to_corner.mean() < 0.5 * stored.mean()
@@ -121,8 +121,52 @@ def test_a_query_finds_rows_that_are_surely_of_its_likeliest_class():
         np.testing.assert_array_equal(other.encode_queries(X), other.encode(X))
 
 
+def ordered(n_classes, seed=0):
+    """Rows along a line, classes in its order: no corner of the class probabilities is near any row."""
+    rng = np.random.default_rng(seed)
+    y = np.r_[np.arange(n_classes).repeat(10), rng.integers(0, n_classes, 600)]
+    return np.c_[6.0 * y + rng.normal(size=len(y)), rng.normal(size=len(y))], y
+
+
+def test_where_queries_of_their_own_code_find_less_they_have_none():
+    rows, y = ordered(50)
+    model = StructHash(32, random_state=0).fit(rows[:500], y[:500])
+    assert not model.sharpens_[-1]
+    np.testing.assert_array_equal(model.encode_queries(rows), model.encode(rows))
+    asked = model.embedding_.as_queries(model.embedding_.embed(rows[500:700], model.embedding_state_))
+    corners = model.family_.decide(model.family_.features(asked, model.state_), model.bits_) > 0
+    found = []
+    for codes in (pack(corners), model.encode_queries(rows[500:700])):
+        blocks = code_blocks(codes, model.encode(rows[700:]), same_label(y[500:700], y[700:]))
+        found.append(retrieval(blocks, ["map"]).mean["map"])
+    assert found[1] > found[0] + 0.05
+
+
+@pytest.mark.parametrize("unlabeled", [None, X[REST]])
+def test_left_out_rows_decide_at_each_length_whether_queries_have_codes_of_their_own(unlabeled):
+    model = StructHash(20, random_state=0).fit(X[TRAIN], Y[TRAIN], unlabeled=unlabeled)
+    assert len(model.sharpens_) == 5  # 1, 2, 4, 8 and 16 bits
+    model.sharpens_ = np.array([False, True, False, True, False])
+    bits = unpack(model.encode(X[REST]), 20)
+    model.sharpens_[-1] = True
+    asked = unpack(model.encode_queries(X[REST]), 20)
+    assert (asked != bits).any()
+    for n_bits, own in (
+        (1, False),
+        (2, True),
+        (3, True),
+        (4, False),
+        (7, False),
+        (8, True),
+        (15, True),
+        (20, True),
+    ):
+        expected = (asked if own else bits)[:, :n_bits]
+        np.testing.assert_array_equal(unpack(model.encode_queries(X[REST], n_bits), n_bits), expected)
+
+
 def test_queries_of_their_own_code_find_more():
-    model = StructHash(16, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    model = StructHash(32, random_state=0).fit(X[TRAIN], Y[TRAIN])
     ranks = []
     for asked in (model.encode(X[REST][:300]), model.encode_queries(X[REST][:300])):
         blocks = code_blocks(asked, model.encode(X[REST][300:]), same_label(Y[REST][:300], Y[REST][300:]))

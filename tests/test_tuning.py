@@ -127,7 +127,8 @@ def test_the_first_of_the_best_that_were_tried_wins(scores, winner):
         ([5, 5, 5], 15, 3),
         ([5, 5, 5], 14.9, 2),  # 10 + 5 would pass it
         ([5, 5, 5], 10, 2),
-        ([5, 5, 5], 9.9, 1),
+        ([5, 5, 5], 9.9, 2),  # 5: the first one may have compiled, and says nothing about the next
+        ([5, 5, 5], 4.9, 1),
         ([5, 5, 5], 1e-9, 1),  # the first whatever it takes
         ([1, 8, 1, 1], 16, 2),  # the longest counts, not the last
         ([1, 8, 1, 1], 17, 3),  # 9 + 8, but not 10 + 8: none is tried after one that was not
@@ -334,25 +335,24 @@ def test_rows_that_are_queries_later_are_not_seen(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("encoder", "unlabeled", "words"),
+    ("encoder", "words"),
     [
-        (StructHash(), False, ["as set", "embedding=metric", "start=several", "ranking=sndcg,family=rbf"]),
-        (StructHash(), True, ["as set", "embedding=metric", "start=several"]),
-        (StructHash(embedding="manifold"), False, ["as set", "start=several"]),
-        (StructHash(start="random_planes"), False, ["as set", "embedding=metric", "ranking=sndcg,family=rbf"]),
-        (StructHash(family="stump"), False, ["as set", "embedding=metric", "start=several"]),
-        (StructHash(ranking="auc"), False, ["as set", "C=3", "C=300", "family=rbf"]),
-        (StructHash(ranking="auc", C=1), False, ["as set", "C=0.1", "C=10", "family=rbf"]),
-        (StructHash(schedule="totally_corrective"), False, ["as set", "C=3", "C=300", "family=rbf"]),
-        (StructHash(ranking="auc", family="tree"), False, ["as set", "C=3", "C=300"]),
-        (StructHash(ranking="auc", C="auto"), False, ["as set", "family=rbf"]),
-        (CGHash(), False, ["as set", "C=30", "C=3000", "family=rbf"]),
-        (CGHash(C=5e7), False, ["as set", "C=5e+06", "family=rbf"]),
+        (StructHash(), ["as set", "start=several", "ranking=sndcg,family=rbf"]),
+        (StructHash(embedding="manifold"), ["as set", "start=several"]),
+        (StructHash(start="random_planes"), ["as set", "ranking=sndcg,family=rbf"]),
+        (StructHash(family="stump"), ["as set", "start=several"]),
+        (StructHash(ranking="auc"), ["as set", "C=3", "C=300", "family=rbf"]),
+        (StructHash(ranking="auc", C=1), ["as set", "C=0.1", "C=10", "family=rbf"]),
+        (StructHash(schedule="totally_corrective"), ["as set", "C=3", "C=300", "family=rbf"]),
+        (StructHash(ranking="auc", family="tree"), ["as set", "C=3", "C=300"]),
+        (StructHash(ranking="auc", C="auto"), ["as set", "family=rbf"]),
+        (CGHash(), ["as set", "C=30", "C=3000", "family=rbf"]),
+        (CGHash(C=5e7), ["as set", "C=5e+06", "family=rbf"]),
     ],
     ids=repr,
 )
-def test_the_grid_changes_what_is_as_by_default(encoder, unlabeled, words):
-    grid = alternatives(encoder, unlabeled)
+def test_the_grid_changes_what_is_as_by_default(encoder, words):
+    grid = alternatives(encoder)
     assert [each for each, _ in grid] == words
     for text, other in grid:
         change = {} if text == "as set" else dict(part.split("=") for part in text.split(","))
@@ -369,3 +369,8 @@ def test_every_alternative_of_the_grid_can_be_fitted(encoder):
     assert len(tried) >= 2
     assert all(0 < trial.score <= 1 for trial in tried)
     assert json.dumps([trial.score for trial in tried])
+
+
+def test_what_is_no_seed_is_refused_as_without_a_search():
+    with pytest.raises(ValueError, match="random_state=-1: give None, an integer >= 0"):
+        CGHash(4, C="auto", random_state=-1).fit(X, Y)

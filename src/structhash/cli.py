@@ -81,7 +81,7 @@ def fit(
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="Try some settings on a held-out quarter of the rows for so long; structhash and cghash only.",
+            help="Try settings on a held-out quarter of the rows so long, then learn; structhash, cghash.",
         ),
     ] = None,
     seed: Seed = 0,
@@ -108,7 +108,8 @@ def encode(
         int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")
     ] = None,
     queries: Annotated[
-        bool, typer.Option("--queries", help="Encode queries to search with: Q of DATA, else X.")
+        bool,
+        typer.Option("--queries", help="As queries, whose codes may be others: Q of DATA, else X."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -145,7 +146,9 @@ def index(
 @app.command(epilog="Example: structhash search index.structhash queries.npy --model m.structhash -k 5")
 def search(
     index: Annotated[Path, argument("INDEX", "An index that index made.")],
-    queries: Annotated[Path, argument("QUERIES", "Codes .npy, or with --model vectors (Q, else X).")],
+    queries: Annotated[
+        Path, argument("QUERIES", "Codes .npy (encode --queries), or with --model vectors (Q, else X).")
+    ],
     k: Annotated[int | None, typer.Option("-k", min=1, help="Neighbours a query.", show_default="10")] = None,
     radius: Annotated[
         float | None,

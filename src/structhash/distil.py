@@ -23,9 +23,10 @@ SURER = 0.05  # by how much the chance to be surer exceeds a half where there ar
 
 
 class Task(NamedTuple):
-    """State of the embedding, vectors (k, m) of the points, who meets whom, and the master."""
+    """State of the embedding, row numbers and vectors (k, m) of the points, who meets whom, and the master."""
 
     state: Params
+    points: NDArray[np.int64]
     Z: NDArray[Any]
     graph: PairGraph
     master: ListwiseMaster
@@ -49,7 +50,7 @@ def task(
         targets = embedding.targets(Z, queries, partners)
     indptr = np.arange(len(points) + 1, dtype=np.int64) * partners.shape[1]
     graph = PairGraph(queries, indptr, partners.ravel(), len(points))
-    return Task(state, Z, graph, ListwiseMaster(graph, targets.ravel(), n_bits, embedding.pull))
+    return Task(state, points, Z, graph, ListwiseMaster(graph, targets.ravel(), n_bits, embedding.pull))
 
 
 def recommended(X: NDArray[Any], y: Any, others: NDArray[Any] | None) -> str:

@@ -62,8 +62,8 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Bits (n, n_bits) of a block of rows, float32 or float64; not called where there are `_planes`."""
         raise NotImplementedError
 
-    def _query_bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """Bits of a block of queries, in a method that codes them otherwise."""
+    def _query_bits(self, X: NDArray[Any], n_bits: int) -> NDArray[np.bool_]:
+        """Bits of a block of queries to be cut at n_bits, in a method that codes them otherwise."""
         return self._bits(X)
 
     def _planes(self) -> Planes | None:
@@ -79,8 +79,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
         """Bits of rows X (n, d) as uint8 0/1 (n, n_bits), for pipelines; X is read as by `encode`."""
-        check_is_fitted(self)
-        return unpack(self._codes(self._open(X), self.n_bits_), self.n_bits_)
+        return unpack(self.encode(X), self.n_bits_)
 
     def encode(self, X: Any, n_bits: int | None = None) -> NDArray[np.uint8]:
         """Packed codes of rows X (n, d), uint8 (n, ceil(n_bits / 8)).
@@ -108,7 +107,9 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         The same as `encode` but for the embedding ``"posterior"`` of `StructHash`, which is learned from labels
         of the classes that are searched: there a query that is not sure of its class finds what is surely of
-        the likeliest, not what is as unsure as itself. Parameters and errors are those of `encode`.
+        the likeliest, not what is as unsure as itself, if left-out training rows find no less so. But all that
+        is of one class: take `encode` for queries that may be of classes without labels, or that look for their
+        like, and where vectors order the first hundred anew. Parameters and errors are those of `encode`.
         """
         n_bits = self._prefix(n_bits)
         return self._codes(self._open(X), n_bits, queries=True)
@@ -126,9 +127,9 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def score(self, X: Any, y: Any) -> float:
         """Mean average precision of label retrieval among the rows of X, each row being left out of its own.
 
-        Average precision over the whole ranking, tied distances in expectation; rows that are the only ones of
-        their class are left out of the mean. y is a label a row, or (n, L) of 0/1 where rows are relevant to
-        each other that have a label in common.
+        Queries are coded by `encode_queries`. Average precision over the whole ranking, ties in expectation;
+        rows that are the only ones of their class are left out of the mean. y is a label a row, or (n, L) of
+        0/1 where rows are relevant to each other that have a label in common.
 
         Raises
         ------
@@ -224,7 +225,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             block = floats(rows[run])
             if planes is None:
                 assert_all_finite(block, estimator_name=type(self).__name__, input_name="X")
-                bits = self._query_bits(block) if queries else self._bits(block)
+                bits = self._query_bits(block, n_bits) if queries else self._bits(block)
                 if bits.shape[1] != self.n_bits_:
                     raise ValueError(f"there are {bits.shape[1]} columns for {self.n_bits_} bits")
                 codes[run] = pack(bits[:, :n_bits])

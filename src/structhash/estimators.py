@@ -59,8 +59,8 @@ class CGHash(HashEncoder):
         A bit whose weight is at an upper bound (``"linf"``) may hide better ones: learning then goes on.
     warm_start : bool
         Keep the bits of the last fit and learn only those that a raised `n_bits` asks for. With the same X, y,
-        settings and integer random_state the outcome is that of learning all at once; with ``C="auto"`` the C
-        that was chosen is kept.
+        settings and integer random_state the outcome is that of learning all at once; ``C="auto"`` keeps the
+        C of that fit.
     random_state : int, RandomState, Generator or None
     n_jobs : int or None
         Threads over queries, -1 for all cores; the result does not depend on it.
@@ -198,6 +198,9 @@ class StructHash(HashEncoder):
     n_bits_, weights_, weighted_, history_, step_weights_, n_skipped_ : as in `CGHash`
     embedding_, embedding_state_
         The embedding and its arrays, where one was distilled.
+    sharpens_ : ndarray of bool
+        Whether `encode_queries` codes queries otherwise than `encode` at 1, 2, 4, ... bits and those up to the
+        next; where an embedding was distilled.
     C_ : float or None
         As in `CGHash`; None where an embedding was distilled.
 
@@ -294,8 +297,8 @@ class StructHash(HashEncoder):
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         return family_bits(self, X)
 
-    def _query_bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        return family_bits(self, X, queries=True)
+    def _query_bits(self, X: NDArray[Any], n_bits: int) -> NDArray[np.bool_]:
+        return family_bits(self, X, queries_of=n_bits)
 
     def _planes(self) -> Planes | None:
         return family_planes(self)

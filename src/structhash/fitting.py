@@ -15,11 +15,13 @@ from sklearn.utils import assert_all_finite
 from structhash._checks import brief, check_count, check_positive
 from structhash._rows import float_type, floats, runs
 from structhash._sides import Planes, make_planes
+from structhash.codes import hamming, pack
 from structhash.colgen import Master, Step, column_generation
-from structhash.distil import recommended, task
+from structhash.distil import Task, recommended, task
 from structhash.embeddings.manifold import Manifold
 from structhash.encoder import generator, whole_or_nothing
 from structhash.masters.schedules import Stagewise
+from structhash.metrics import average_precision, tie_blocks
 from structhash.pairs import PairGraph, pair_graph
 from structhash.pieces import Family, Params, Rankings, Schedule, Start, is_auto, load
 from structhash.supervision import Supervision, as_supervision, is_indicator, points
@@ -29,6 +31,7 @@ from structhash.tuning import LARGEST_C, choose_C
 
 logger = logging.getLogger("structhash.estimators")
 
+WITNESSES = 1000  # training rows that say whether queries are to be coded as such, at most
 UNITS = 1e30  # unlabeled rows so many times as large as X cannot be meant
 
 
@@ -89,7 +92,8 @@ def bit_by_bit(
     yield from generate(encoder, Z, graph, master, family, start, rng, known)
     encoder.state_, encoder.n_skipped_ = state, n_skipped
     encoder.embedding_ = None
-    vars(encoder).pop("embedding_state_", None)  # of an earlier fit that distilled
+    for name in ("embedding_state_", "sharpens_"):  # of an earlier fit that distilled
+        vars(encoder).pop(name, None)
     encoder.weighted_ = not isinstance(schedule, Stagewise)
     report(encoder)
 
@@ -133,13 +137,14 @@ def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
         known = stored(encoder)
 
         rng = generator(encoder.random_state)
-        embedded, Z, graph, master = task(X, y, unlabeled, embedding, encoder.n_bits, rng)
-        state = family.prepare(Z, rng)
+        found = task(X, y, unlabeled, embedding, encoder.n_bits, rng)
+        state = family.prepare(found.Z, rng)
         same_start(known, state, encoder)
-        Z = family.features(Z, state)
-        yield from generate(encoder, Z, graph, master, family, start, rng, known)
+        Z = family.features(found.Z, state)
+        yield from generate(encoder, Z, found.graph, found.master, family, start, rng, known)
         encoder.state_, encoder.n_skipped_ = state, 0
-        encoder.embedding_, encoder.embedding_state_ = embedding, embedded
+        encoder.embedding_, encoder.embedding_state_ = embedding, found.state
+        encoder.sharpens_ = sharpens(encoder, X, y, None if unlabeled is not None else found)
         encoder.weighted_, encoder.C_ = False, None
         report(encoder)
 
@@ -262,12 +267,45 @@ def report(encoder: Any) -> None:
         )
 
 
-def family_bits(encoder: Any, X: NDArray[Any], queries: bool = False) -> NDArray[np.bool_]:
-    """Bits of rows X from the learned functions; of `queries`, where they are coded otherwise."""
+def sharpens(encoder: Any, X: NDArray[Any], y: Any, found: Task | None) -> NDArray[np.bool_]:
+    """Whether queries are coded as such (`Embedding.as_queries`) at 1, 2, 4, ... bits; up to the next it holds.
+
+    They are where training rows X (n, d) with labels y (n,), left out, so find as much of their class as when
+    coded like the others: as mean average precision among themselves goes, up to its standard error.
+    `found` has their vectors; None where the points were others.
+    """
+    embedding, family = encoder.embedding_, encoder.family_
+    if not hasattr(embedding, "as_queries"):
+        return np.zeros(encoder.n_bits_.bit_length(), bool)
+    if found is None:
+        rows = np.random.default_rng(0).permutation(len(X))[:WITNESSES]
+        Z = embedding.fit(X, y, None, rows, generator(encoder.random_state))[1]
+    else:
+        some = np.random.default_rng(0).permutation(len(found.points))[:WITNESSES]
+        rows, Z = found.points[some], found.Z[some]
+    labels, others = np.asarray(y)[rows], ~np.eye(len(rows), dtype=bool)
+    relevant = (labels[:, None] == labels)[others].reshape(len(rows), -1)
+    vectors = Z, embedding.as_queries(Z)
+    kept, asked = (family.decide(family.features(V, encoder.state_), encoder.bits_) > 0 for V in vectors)
+
+    def precision(queries: NDArray[np.bool_], n_bits: int) -> NDArray[np.float64]:
+        apart = hamming(pack(queries[:, :n_bits]), pack(kept[:, :n_bits]))[others]
+        return average_precision(tie_blocks(apart.reshape(relevant.shape), relevant))
+
+    out = []
+    for place in range(encoder.n_bits_.bit_length()):
+        gain = precision(asked, 2**place) - precision(kept, 2**place)
+        gain = gain[~np.isnan(gain)]
+        out.append(bool(gain.sum() >= -gain.std() * np.sqrt(len(gain))))
+    return np.array(out)
+
+
+def family_bits(encoder: Any, X: NDArray[Any], queries_of: int = 0) -> NDArray[np.bool_]:
+    """Bits of rows X from the learned functions; of queries, where `queries_of` says of how many bits."""
     embedding = getattr(encoder, "embedding_", None)
     if embedding is not None:
         X = embedding.embed(X, encoder.embedding_state_)
-        if queries and hasattr(embedding, "as_queries") and not getattr(encoder.family_, "local", False):
+        if queries_of and encoder.sharpens_[queries_of.bit_length() - 1]:
             X = embedding.as_queries(X)
     return encoder.family_.decide(encoder.family_.features(X, encoder.state_), encoder.bits_) > 0
 

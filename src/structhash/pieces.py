@@ -178,8 +178,7 @@ class Family(Protocol):
     X comes as it was given: float32 or float64, but also float16, integers or a memory map, to be turned into
     floats some rows at a time (`structhash._rows.floats`). A family whose bits are sides of planes among the
     rows may have ``planes(state, params)``, which encoding then uses in place of `features` and `decide`:
-    whoever overrides one of these overrides all three. Where ``local`` is true, bits say nothing far from the
-    training rows, and queries keep the vectors that other rows have (`Embedding`).
+    whoever overrides one of these overrides all three.
     """
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params: ...

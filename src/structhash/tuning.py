@@ -24,7 +24,6 @@ LARGEST_C = 1e8  # beyond, the linear programmes of the master lose their digits
 LIMIT = 60.0  # seconds after which C="auto" tries no further value
 COMPARING = [{"family": "rbf"}]  # what the grid changes, line by line, after values `around` C
 DISTILLING = [  # the same where an embedding is distilled, and C has no use
-    {"embedding": "metric"},
     {"start": "several"},
     {"ranking": "sndcg", "family": "rbf"},
 ]
@@ -65,7 +64,7 @@ def trials(
         Of the `split`.
     limit : float
         Seconds. The first alternative is tried whatever it takes; none is begun when the time so far, and as
-        much again as the longest trial took, is above the limit, nor is any after that.
+        much again as the longest trial but the first took, is above the limit, nor is any after that.
     clock : callable
         Seconds since some moment.
     **more
@@ -100,7 +99,7 @@ def trials(
             raise ValueError(
                 f"{error} (so ended {encoder!r}, tried on {len(learn)} of the {len(X)} rows)"
             ) from error
-        longest = max(longest, clock() - begins)
+        longest = max(longest, clock() - begins) if number else 0.0  # the first one may compile
         logger.info("held-out mAP %.4f: %r", score, encoder)
         yield Trial(encoder, score)
 
@@ -117,9 +116,9 @@ def around(C: float) -> list[float]:
 
 def choose_C(encoder: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
     """The value around the usual one of the class, `usual_C`, under which held-out rows are retrieved best."""
-    seed = encoder.random_state
+    drawn, seed = generator(encoder.random_state), encoder.random_state  # which refuses what is no seed
     if not isinstance(seed, Integral):
-        seed = int(generator(seed).integers(2**31))
+        seed = int(drawn.integers(2**31))
     alike = clone(encoder).set_params(random_state=seed, warm_start=False)
     encoders = [clone(alike).set_params(C=value) for value in around(encoder.usual_C)]
     return float(best(trials(encoders, X, y, seed, LIMIT)).C)
@@ -131,12 +130,12 @@ def distils(encoder: Any) -> bool:
     return auto and isinstance(load("schedules", encoder.schedule), Stagewise)
 
 
-def alternatives(encoder: Any, unlabeled: bool = False) -> list[tuple[str, Any]]:
+def alternatives(encoder: Any) -> list[tuple[str, Any]]:
     """The grid around a `CGHash` or `StructHash`: each alternative, and in words what it changes.
 
     First comes the encoder as it is; then the lines of `DISTILLING` where it `distils`, else values `around` a
     C that is a number, and the lines of `COMPARING`. A line that changes what is not as by default is left out;
-    with `unlabeled` rows, or an embedding that is named, so is one with a ranking, which has no use for either.
+    where an embedding is named, so is one with a ranking, which has no use for it.
 
     Examples
     --------
@@ -145,7 +144,7 @@ def alternatives(encoder: Any, unlabeled: bool = False) -> list[tuple[str, Any]]
     ['as set', 'C=5', 'C=500', 'family=rbf']
     """
     usual = {name: each.default for name, each in inspect.signature(type(encoder)).parameters.items()}
-    named = unlabeled or not is_auto(getattr(encoder, "embedding", "auto"))
+    named = not is_auto(getattr(encoder, "embedding", "auto"))
     lines = DISTILLING if distils(encoder) else COMPARING
     values = [] if is_auto(encoder.C) or distils(encoder) else around(encoder.C)[1:]
     grid = [("as set", clone(encoder))]

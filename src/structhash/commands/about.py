@@ -15,7 +15,7 @@ from structhash.commands.console import show, to_json
 from structhash.commands.inputs import read_array
 from structhash.encoder import load_model
 from structhash.io import read, unreadable
-from structhash.pieces import KINDS, classes, spell
+from structhash.pieces import KINDS, classes, is_auto, spell
 from structhash.search import load_index
 
 ADDRESS = r"doi:\S+|https?://\S+"
@@ -72,6 +72,9 @@ def own_facts(path: Path) -> dict[str, Any]:
     }
     if getattr(model, "embedding_", None) is not None:  # it was distilled
         facts["embedding"] = spell(model.embedding_)
+        facts["queries"] = "codes of their own" if model.sharpens_[-1] else "coded alike"
+    if is_auto(getattr(model, "C", None)) and model.C_ is not None:
+        facts["C"] = model.C_
     return {**facts, "weighted": model.search_weights_ is not None, "parameters": params}
 
 

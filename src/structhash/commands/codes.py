@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
-from structhash._checks import check_positive
+from structhash._checks import check_positive, listed
 from structhash.commands.console import bar, check_output, print_table, say, show, to_json
 from structhash.commands.inputs import judgements, labels, methods, read_array, read_for
 from structhash.encoder import load_model
 from structhash.files import atomic
 from structhash.io import Dataset, read, read_codes, write_npy
 from structhash.methods import Method, bit_by_bit, prepare, takes_unlabeled
-from structhash.pieces import spell
+from structhash.pieces import is_auto, spell
 from structhash.search import Exact, load_index
 from structhash.supervision import Neighbours, Qrels
 from structhash.tuning import alternatives, best, trials
@@ -43,7 +43,7 @@ def fit(
     check_output(out, data, others, refused=DATA_NAMES)
     method = trainable(spec)
     if limit is not None:
-        check_tune(limit, method, neighbours)
+        check_tune(limit, method, neighbours, others)
     if bits and "n_bits=" in spec:
         raise ValueError(f"{spec!r} and --bits {bits}: give the length of the code once")
     n_bits = bits or (0 if method.own_length else BITS)
@@ -59,7 +59,7 @@ def fit(
     else:
         encoder = prepare(method.encoders[0], n_bits, seed)
         if limit is not None:
-            encoder, tried = tune(encoder, dataset.X, y, seed, limit, **more)
+            encoder, tried = tune(encoder, dataset.X, y, seed, limit)
             chosen = repr(encoder)
         learn(encoder, dataset.X, y, **more)
     seconds = time.perf_counter() - began
@@ -68,6 +68,7 @@ def fit(
     facts = {
         "method": chosen or spec,
         "embedding": spell(getattr(encoder, "embedding_", None)),
+        "C": encoder.C_ if is_auto(getattr(encoder, "C", None)) else None,
         "rows": len(dataset.X),
         "features": dataset.X.shape[1],
         "bits": encoder.n_bits_,
@@ -82,7 +83,7 @@ def fit(
     show({name: value for name, value in facts.items() if as_json or value is not None}, as_json)
 
 
-def check_tune(limit: float, method: Method, neighbours: bool) -> None:
+def check_tune(limit: float, method: Method, neighbours: bool, others: Path | None) -> None:
     """ValueError unless --tune has a time, and a method with a grid around it that can be judged."""
     check_positive("--tune", limit)
     if not bit_by_bit(method.encoders[0]):
@@ -91,17 +92,22 @@ def check_tune(limit: float, method: Method, neighbours: bool) -> None:
         raise ValueError(f"--tune: {method.name!r} names its own alternatives; leave out the one or the other")
     if neighbours:
         raise ValueError("--tune judges by labels, and --neighbours takes none; leave out the one or the other")
+    if others is not None:
+        raise ValueError(
+            "--tune judges by the classes that have labels, --unlabeled rows may be of others; leave out "
+            "one of the two"
+        )
 
 
 def tune(
-    encoder: Any, X: NDArray[Any], y: NDArray[Any], seed: int, limit: float, **more: Any
+    encoder: Any, X: NDArray[Any], y: NDArray[Any], seed: int, limit: float
 ) -> tuple[Any, list[dict[str, Any]]]:
     """The best of the grid around an encoder, not fitted, and a line for each alternative, with its mAP."""
-    grid = alternatives(encoder, unlabeled=bool(more))
+    grid = alternatives(encoder)
     encoders = [each for _, each in grid]
     tried = []
     with bar("tune", len(grid), "alternatives") as advance:
-        for trial in trials(encoders, X, y, seed, limit, **more):
+        for trial in trials(encoders, X, y, seed, limit):
             tried.append(trial)
             advance()
     chosen = best(tried)
@@ -134,7 +140,7 @@ def rows_beside(dataset: Dataset, path: Path, others: Path, method: Method) -> N
     found = read(others)
     if dataset.names and found.names and found.names != dataset.names:
         raise ValueError(
-            f"{others} has the columns {', '.join(found.names)}, {path} has {', '.join(dataset.names)}; "
+            f"{others} has the columns {listed(found.names)}, {path} has {listed(dataset.names)}; "
             "give the same in the same order"
         )
     return found.X
@@ -186,9 +192,8 @@ def encode(model: Path, data: Path, out: Path, bits: int | None, queries: bool, 
     else:
         codes = encoder.encode(dataset.X, bits)
     write_npy(out, codes)
-    show(
-        {"rows": len(codes), "bits": bits or encoder.n_bits_, "bytes": codes.nbytes, "file": str(out)}, as_json
-    )
+    facts = {"rows": len(codes), "bits": bits or encoder.n_bits_, "bytes": codes.nbytes}
+    show({**facts, "coded as": "queries" if queries else "database", "file": str(out)}, as_json)
 
 
 def index(

@@ -105,7 +105,9 @@ class Posterior:
         def rows(part: Any) -> NDArray[np.float64]:
             return places(X[part], mean, units)
 
-        judged = points if others is None else np.arange(min(len(X), JUDGED))
+        judged = points
+        if others is not None:
+            judged = np.arange(len(X)) if len(X) <= JUDGED else np.sort(rng.permutation(len(X))[:JUDGED])
         found = regress(rows, rows(anchors), index, sigma, judged)
         factor, dtype = found.sharpness / SOFT, float_type(X.dtype)
         state = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,6 @@ class RBF:
     (3, 10)
     """
 
-    local: ClassVar[bool] = True
     anchors: int = 300
     sampling: str = "random"
     bandwidth: float | str = "auto"
