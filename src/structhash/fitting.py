@@ -11,6 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
+from threadpoolctl import threadpool_limits
 
 from structhash._checks import brief, check_count, check_positive
 from structhash._rows import float_type, floats, runs
@@ -31,6 +32,7 @@ from structhash.tuning import LARGEST_C, choose_C
 
 logger = logging.getLogger("structhash.estimators")
 
+SCANTY = 200  # unlabeled rows that are too few to say how those to be searched lie
 WITNESSES = 1000  # training rows that say whether queries are to be coded as such, at most
 UNITS = 1e30  # unlabeled rows so many times as large as X cannot be meant
 
@@ -164,6 +166,12 @@ def beside(encoder: Any, X: NDArray[Any], unlabeled: Any) -> NDArray[Any]:
         reach = max(reach, float(np.abs(block).max()))
     if same:
         raise ValueError(f"unlabeled has {len(rows)} rows, all the same; give rows that differ, or none")
+    if len(rows) < SCANTY:
+        logger.warning(
+            "unlabeled has %d rows, too few to say how a database lies; give some hundreds or more, or none "
+            "and embedding='metric'",
+            len(rows),
+        )
     own = max(float(np.abs(floats(X[run])).max()) for run in runs(len(X)))
     if reach / UNITS > max(own, np.finfo(float_type(X.dtype)).tiny):
         raise ValueError(f"unlabeled reaches {reach:.3g} where X reaches {own:.3g}; give both in the same unit")
@@ -279,7 +287,8 @@ def sharpens(encoder: Any, X: NDArray[Any], y: Any, found: Task | None) -> NDArr
         return np.zeros(encoder.n_bits_.bit_length(), bool)
     if found is None:
         rows = np.random.default_rng(0).permutation(len(X))[:WITNESSES]
-        Z = embedding.fit(X, y, None, rows, generator(encoder.random_state))[1]
+        with threadpool_limits(1, user_api="blas"):  # as in `task`
+            Z = embedding.fit(X, y, None, rows, generator(encoder.random_state))[1]
     else:
         some = np.random.default_rng(0).permutation(len(found.points))[:WITNESSES]
         rows, Z = found.points[some], found.Z[some]
@@ -295,8 +304,8 @@ def sharpens(encoder: Any, X: NDArray[Any], y: Any, found: Task | None) -> NDArr
     out = []
     for place in range(encoder.n_bits_.bit_length()):
         gain = precision(asked, 2**place) - precision(kept, 2**place)
-        gain = gain[~np.isnan(gain)]
-        out.append(bool(gain.sum() >= -gain.std() * np.sqrt(len(gain))))
+        gain = gain[~np.isnan(gain)]  # of rows that have another of their class
+        out.append(len(gain) > 0 and bool(gain.sum() >= -gain.std() * np.sqrt(len(gain))))
     return np.array(out)
 
 
