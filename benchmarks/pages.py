@@ -204,6 +204,24 @@ def kernel():
     return table + [row(f"`{method}`", str(n_bits), *found[n_bits, method]) for n_bits, method in sorted(found)]
 
 
+def judged():
+    """Queries with relevance judgements, cross-validated by query."""
+    documents = [json.loads(path.read_text()) for path in sorted((RESULTS / "judged").glob("*.json"))]
+    measures = documents[0]["options"]["measures"]
+    table = head("data", "method", "distance", "bits", *measures)
+    for document in documents:
+        for line in document["lines"]:
+            figures = [f"{line['mean'][m]:.3f}{mark(line['p_value'][m])}" for m in measures]
+            about = (
+                document["data"].removesuffix(".npz"),
+                f"`{line['method']}`",
+                line["distance"],
+                str(line["n_bits"]),
+            )
+            table.append(row(*about, *figures))
+    return table
+
+
 def mark(p):
     """What a table has behind a value that is significantly below the best."""
     return "*" if p < LEVEL else ""
@@ -274,7 +292,7 @@ def published():
 PAGES = {
     "baselines.md": (peers, originals),
     "method.md": (study,),
-    "results.md": (rivals, kernel, seen, unseen, published),
+    "results.md": (rivals, kernel, judged, seen, unseen, published),
     "speed.md": (speed, phases, sizes, versions),
 }
 
