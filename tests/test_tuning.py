@@ -213,7 +213,11 @@ def test_steps_and_one_seed_give_one_model(encoder):
     same_model(watched, plain)
 
 
-@pytest.mark.parametrize("random_state", [None, np.random.RandomState(0), np.random.default_rng(0)], ids=repr)
+@pytest.mark.parametrize(
+    "random_state",
+    [None, np.random.RandomState(0), np.random.default_rng(0)],
+    ids=["None", "RandomState", "Generator"],
+)
 def test_any_random_state_will_do(random_state):
     model = clone(AUTO[0]).set_params(random_state=random_state).fit(X, Y)
     assert model.C_ in (3, 30, 300)
