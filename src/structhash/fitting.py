@@ -32,7 +32,7 @@ from structhash.tuning import LARGEST_C, choose_C
 
 logger = logging.getLogger("structhash.estimators")
 
-SCANTY = 200  # unlabeled rows that are too few to say how those to be searched lie
+SCANTY = 50  # unlabeled rows that are too few to say how those to be searched lie
 WITNESSES = 1000  # training rows that say whether queries are to be coded as such, at most
 UNITS = 1e30  # unlabeled rows so many times as large as X cannot be meant
 
