@@ -194,14 +194,15 @@ def rivals():
 
 def kernel():
     """StructHash beside peers that have its kernel."""
-    found: dict[str, list] = {}
-    files = sorted((RESULTS / "kernel").glob("*.json"))
+    found, files = {}, sorted((RESULTS / "kernel").glob("*.json"))
     for path in files:
         for line in json.loads(path.read_text())["lines"]:
             cell = " / ".join(f"{line['mean'][m]:.3f}{mark(line['p_value'][m])}" for m in SEEN)
-            found.setdefault((line["n_bits"], line["method"]), []).append(cell)
+            found.setdefault((line["n_bits"], line["method"]), {})[path] = cell
     table = head("method", "bits", *(path.stem for path in files))
-    return table + [row(f"`{method}`", str(n_bits), *found[n_bits, method]) for n_bits, method in sorted(found)]
+    for (n_bits, method), cells in sorted(found.items()):
+        table.append(row(f"`{method}`", str(n_bits), *(cells.get(path, "") for path in files)))
+    return table
 
 
 def judged():
