@@ -32,6 +32,7 @@ from structhash.embeddings.posterior import Posterior
 from structhash.evaluate import code_blocks, float_blocks, retrieval, seen_classes, unseen_classes
 from structhash.io import read
 from structhash.methods import parse_method
+from structhash.metrics import among_others
 from structhash.pieces import classes
 
 SETS = ("usps", "isolet", "mnist", "cifar10_gist512", "banking77_minilm")
@@ -100,15 +101,11 @@ def changed(words, labels):
         yield
 
 
-def precision(blocks, y):
+def precision(blocks):
     """Each measure of every row among the others: (2, n)."""
     found = []
     for first, (distances, relevance) in blocks:
-        others = np.ones(distances.shape, bool)
-        others[np.arange(len(distances)), first + np.arange(len(distances))] = False
-        shape = len(distances), len(y) - 1
-        cut = distances[others].reshape(shape), relevance[others].reshape(shape)
-        per_query = retrieval([cut], MEASURES).per_query
+        per_query = retrieval([among_others(distances, relevance, first)], MEASURES).per_query
         found.append([per_query[measure] for measure in MEASURES])
     return np.concatenate(found, axis=1)
 
@@ -130,7 +127,7 @@ def scores(spec, data, train, held, seed):
         return labels[block, None] == labels
 
     if method.is_float:
-        found = precision(numbered(float_blocks(rows, rows, relevant)), labels)
+        found = precision(numbered(float_blocks(rows, rows, relevant)))
         return found, found, 0.0
     began = time.perf_counter()
     X, y = data.X[train].astype(np.float32), data.y[train]
@@ -138,7 +135,7 @@ def scores(spec, data, train, held, seed):
         encoder, _ = method.fit(X, y, 64, seed, rows)
         seconds = time.perf_counter() - began
         codes = [(encoder.encode_queries(rows, n), encoder.encode(rows, n)) for n in (64, 32)]
-    return *(precision(numbered(code_blocks(*both, relevant)), labels) for both in codes), seconds
+    return *(precision(numbered(code_blocks(*both, relevant))) for both in codes), seconds
 
 
 def splits(y, protocol, seed):

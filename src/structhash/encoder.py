@@ -22,7 +22,7 @@ from structhash._checks import brief
 from structhash._rows import ROWS, floats, runs
 from structhash._sides import Planes, make_product, write_codes
 from structhash.codes import hamming, pack, unpack, weighted_hamming
-from structhash.metrics import average_precision, merge_ties, tie_blocks
+from structhash.metrics import among_others, average_precision, merge_ties, tie_blocks
 from structhash.pieces import KINDS, classes, load, spell
 from structhash.supervision import is_indicator
 
@@ -62,9 +62,13 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Bits (n, n_bits) of a block of rows, float32 or float64; not called where there are `_planes`."""
         raise NotImplementedError
 
-    def _query_bits(self, X: NDArray[Any], n_bits: int) -> NDArray[np.bool_]:
-        """Bits of a block of queries to be cut at n_bits, in a method that codes them otherwise."""
-        return self._bits(X)
+    def _codes_queries(self, n_bits: int) -> bool:
+        """Whether queries have other codes of n_bits bits than rows of the database: those of `_query_bits`."""
+        return False
+
+    def _query_bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """As `_bits`, of queries, where they have codes of their own."""
+        raise NotImplementedError
 
     def _planes(self) -> Planes | None:
         """The planes that decide all bits; None where the bits are others."""
@@ -112,7 +116,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         like, and where vectors order the first hundred anew. Parameters and errors are those of `encode`.
         """
         n_bits = self._prefix(n_bits)
-        return self._codes(self._open(X), n_bits, queries=True)
+        return self._codes(self._open(X), n_bits, queries=self._codes_queries(n_bits))
 
     def weights_at(self, n_bits: int) -> NDArray[np.float64]:
         """Weights (n_bits,) of the prefix code of n_bits bits: those the master had at that step."""
@@ -136,7 +140,8 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         ValueError
             If labels and rows differ in number, or no two rows have the same label.
         """
-        codes, asked, y = self.encode(X), self.encode_queries(X), np.asarray(y)
+        codes, y = self.encode(X), np.asarray(y)
+        asked = self.encode_queries(X) if self._codes_queries(self.n_bits_) else codes
         several = is_indicator(y)
         if len(y.shape) == 0 or len(y) != len(codes) or not (several or y.ndim == 1):
             raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(codes)} rows")
@@ -146,17 +151,12 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             )
         weights, found = self.search_weights_, []
         for first in range(0, len(codes), 256):
-            block = asked[first : first + 256]
-            apart = code_distances(block, codes, weights)
-            others = np.ones(apart.shape, bool)
-            others[np.arange(len(block)), first + np.arange(len(block))] = False
-            shape = (len(block), len(codes) - 1)
+            apart = code_distances(asked[first : first + 256], codes, weights)
             if several:
                 together = y[first : first + 256].astype(np.float32) @ y.T.astype(np.float32) > 0
             else:
                 together = y[first : first + 256, None] == y[None]
-            relevant = together[others].reshape(shape)
-            found.append(average_precision(tie_blocks(apart[others].reshape(shape), relevant)))
+            found.append(average_precision(tie_blocks(*among_others(apart, together, first))))
         precision = np.concatenate(found)
         if np.isnan(precision).all():
             raise ValueError(f"no two of the {len(y)} rows have a label in common; give labels that repeat")
@@ -225,7 +225,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             block = floats(rows[run])
             if planes is None:
                 assert_all_finite(block, estimator_name=type(self).__name__, input_name="X")
-                bits = self._query_bits(block, n_bits) if queries else self._bits(block)
+                bits = self._query_bits(block) if queries else self._bits(block)
                 if bits.shape[1] != self.n_bits_:
                     raise ValueError(f"there are {bits.shape[1]} columns for {self.n_bits_} bits")
                 codes[run] = pack(bits[:, :n_bits])

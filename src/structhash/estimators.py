@@ -297,8 +297,11 @@ class StructHash(HashEncoder):
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         return family_bits(self, X)
 
-    def _query_bits(self, X: NDArray[Any], n_bits: int) -> NDArray[np.bool_]:
-        return family_bits(self, X, queries_of=n_bits)
+    def _codes_queries(self, n_bits: int) -> bool:
+        return self.embedding_ is not None and bool(self.sharpens_[n_bits.bit_length() - 1])
+
+    def _query_bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        return family_bits(self, X, queries=True)
 
     def _planes(self) -> Planes | None:
         return family_planes(self)

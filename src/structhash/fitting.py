@@ -22,7 +22,7 @@ from structhash.distil import Task, recommended, task
 from structhash.embeddings.manifold import Manifold
 from structhash.encoder import generator, whole_or_nothing
 from structhash.masters.schedules import Stagewise
-from structhash.metrics import average_precision, tie_blocks
+from structhash.metrics import among_others, average_precision, tie_blocks
 from structhash.pairs import PairGraph, pair_graph
 from structhash.pieces import Family, Params, Rankings, Schedule, Start, is_auto, load
 from structhash.supervision import Supervision, as_supervision, is_indicator, points
@@ -292,14 +292,14 @@ def sharpens(encoder: Any, X: NDArray[Any], y: Any, found: Task | None) -> NDArr
     else:
         some = np.random.default_rng(0).permutation(len(found.points))[:WITNESSES]
         rows, Z = found.points[some], found.Z[some]
-    labels, others = np.asarray(y)[rows], ~np.eye(len(rows), dtype=bool)
-    relevant = (labels[:, None] == labels)[others].reshape(len(rows), -1)
+    labels = np.asarray(y)[rows]
+    same = labels[:, None] == labels
     vectors = Z, embedding.as_queries(Z)
     kept, asked = (family.decide(family.features(V, encoder.state_), encoder.bits_) > 0 for V in vectors)
 
     def precision(queries: NDArray[np.bool_], n_bits: int) -> NDArray[np.float64]:
-        apart = hamming(pack(queries[:, :n_bits]), pack(kept[:, :n_bits]))[others]
-        return average_precision(tie_blocks(apart.reshape(relevant.shape), relevant))
+        apart = hamming(pack(queries[:, :n_bits]), pack(kept[:, :n_bits]))
+        return average_precision(tie_blocks(*among_others(apart, same)))
 
     out = []
     for place in range(encoder.n_bits_.bit_length()):
@@ -309,12 +309,12 @@ def sharpens(encoder: Any, X: NDArray[Any], y: Any, found: Task | None) -> NDArr
     return np.array(out)
 
 
-def family_bits(encoder: Any, X: NDArray[Any], queries_of: int = 0) -> NDArray[np.bool_]:
-    """Bits of rows X from the learned functions; of queries, where `queries_of` says of how many bits."""
+def family_bits(encoder: Any, X: NDArray[Any], queries: bool = False) -> NDArray[np.bool_]:
+    """Bits of rows X from the learned functions, or of queries that have codes of their own."""
     embedding = getattr(encoder, "embedding_", None)
     if embedding is not None:
         X = embedding.embed(X, encoder.embedding_state_)
-        if queries_of and encoder.sharpens_[queries_of.bit_length() - 1]:
+        if queries:
             X = embedding.as_queries(X)
     return encoder.family_.decide(encoder.family_.features(X, encoder.state_), encoder.bits_) > 0
 

@@ -103,6 +103,20 @@ def tie_blocks(distances: ArrayLike, relevance: ArrayLike, ties: str = "expected
     return Blocks(np.concatenate(([0], np.cumsum(count))), size, hits, gain, grades)
 
 
+def among_others(
+    distances: NDArray[Any], relevance: NDArray[Any], first: int = 0
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Both (q, n) without the column of each query itself, (q, n - 1): query i is row first + i of the n.
+
+    >>> among_others(np.array([[1, 0, 2]]), np.array([[True, True, False]]), first=1)
+    (array([[1, 2]]), array([[ True, False]]))
+    """
+    q, n = distances.shape
+    others = np.ones((q, n), bool)
+    others[np.arange(q), first + np.arange(q)] = False
+    return distances[others].reshape(q, n - 1), relevance[others].reshape(q, n - 1)
+
+
 def _slab_blocks(dist, rel, by_id):
     """Blocks of each row, then size, hits and gain of the blocks."""
     if dist.size and dist.dtype.kind in "iu" and int(dist.max()) - int(dist.min()) < 1 << 16:

@@ -48,7 +48,10 @@ def fit(
         raise ValueError(f"{spec!r} and --bits {bits}: give the length of the code once")
     n_bits = bits or (0 if method.own_length else BITS)
     dataset = read(data)
-    y = supervision(method, dataset, data, neighbours, limit is not None)
+    if limit is None:
+        y = supervision(method, dataset, data, neighbours)
+    else:
+        y = labels(dataset, data, "--tune judges by them")
     unlabeled = None if others is None else rows_beside(dataset, data, others, method)
     more: dict[str, Any] = {} if unlabeled is None else {"unlabeled": unlabeled}
     began, chosen = time.perf_counter(), ""
@@ -146,10 +149,8 @@ def rows_beside(dataset: Dataset, path: Path, others: Path, method: Method) -> N
     return found.X
 
 
-def supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool, tuned: bool) -> Any:
+def supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool) -> Any:
     """What a method learns from: neighbours where they are asked for, else labels, else judgements."""
-    if tuned:
-        return labels(dataset, path, "--tune judges by them")
     any_kind = len(method.encoders) == 1 and bit_by_bit(method.encoders[0])
     if neighbours and not any_kind:
         raise ValueError(f"--neighbours: {method.name!r} cannot learn from them; name structhash or cghash")
