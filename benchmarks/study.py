@@ -9,8 +9,9 @@ they are as many as in a database, are ranked among themselves, and are what @da
 the split itself searches have no part. 64 bits and their prefix of 32, plain Hamming distance, mean average
 precision and precision at 10 of each row's ranking. `gain` and `p` are those of the 64 bits over the first
 choice, by a t-test paired by row over all sets. PULL, NEAREST and TARGETS stand for what the embedding has
-(TARGETS=hard: the labels' own), SOFT and SHARP for how sharp the vectors of `posterior` are, those of rows and
-those of queries (QUERIES=alike: the same).
+(TARGETS=hard: the labels' own), SOFT and SOFTER for how much less sharp than the probabilities the vectors of
+`posterior` are from which bits are learned and those of rows, QUERIES for the power of those of queries (alike: as
+rows).
 """
 
 import contextlib
@@ -43,12 +44,15 @@ SEEN = [
     "structhash PULL=8",
     "structhash TARGETS=hard",
     "structhash QUERIES=alike",
-    "structhash SOFT=2 QUERIES=alike",
-    "structhash SOFT=2",
+    "structhash QUERIES=0.25",
+    "structhash QUERIES=1",
+    "structhash QUERIES=2",
     "structhash SOFT=4",
     "structhash SOFT=16",
-    "structhash SHARP=1",
-    "structhash SHARP=4",
+    "structhash SOFTER=8",
+    "structhash SOFTER=32",
+    "structhash SOFTER=8 QUERIES=alike",
+    "structhash SOFT=2 SOFTER=2 QUERIES=alike",
     "structhash:start=several",
     "structhash:ranking=sndcg",
     "sdh:n_anchors=2000",
@@ -90,10 +94,11 @@ def changed(words, labels):
     with contextlib.ExitStack() as stack:
         for word in words:
             key, _, value = word.partition("=")
-            if key in ("SOFT", "SHARP"):
+            if key in ("SOFT", "SOFTER"):
                 stack.enter_context(mock.patch.object(posterior, key, float(value)))
             elif key == "QUERIES":
-                stack.enter_context(mock.patch.object(Posterior, "as_queries", lambda _, Z: Z))
+                powers = () if value == "alike" else (float(value),)
+                stack.enter_context(mock.patch.object(Posterior, "sharpness", powers))
             else:
                 setting = hard(labels) if key == "TARGETS" else float(value) if key == "PULL" else int(value)
                 for kind in classes("embeddings").values():

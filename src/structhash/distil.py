@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from structhash._rows import unit_rows
 from structhash.embeddings._graph import nearest
-from structhash.embeddings.posterior import SOFT, Posterior, powers
+from structhash.embeddings.posterior import Posterior
 from structhash.masters.listwise import ListwiseMaster
 from structhash.pairs import PairGraph
 from structhash.pieces import Params
@@ -23,11 +23,12 @@ SURER = 0.05  # by how much the chance to be surer exceeds a half where there ar
 
 
 class Task(NamedTuple):
-    """State of the embedding, row numbers and vectors (k, m) of the points, who meets whom, and the master."""
+    """State of the embedding, the points, who meets whom, and the master."""
 
     state: Params
-    points: NDArray[np.int64]
-    Z: NDArray[Any]
+    points: NDArray[np.int64]  # row numbers (k,)
+    rows: NDArray[Any]  # their vectors (k, m), as `embed` gives them
+    Z: NDArray[Any]  # and as bits are learned from them
     graph: PairGraph
     master: ListwiseMaster
 
@@ -42,15 +43,16 @@ def task(
     n, (most, length) = len(X) if others is None else len(others), embedding.sample
     points = np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
     with threadpool_limits(1, user_api="blas"):  # else the last digits, and then bits, depend on their number
-        state, Z = embedding.fit(X, y, others, points, rng)
-        U = unit_rows(Z).astype(np.float32)
+        state, rows = embedding.fit(X, y, others, points, rng)
+        U = unit_rows(rows).astype(np.float32)
         near, _ = nearest(U, U, min(embedding.nearest, len(points) - 1), own=False)
         partners = lists(len(points), min(length, PAIRS // len(points)), rng, near)
         queries = np.arange(len(points), dtype=np.int32)
-        targets = embedding.targets(Z, queries, partners)
+        targets = embedding.targets(rows, queries, partners)
+        Z = embedding.as_points(rows) if hasattr(embedding, "as_points") else rows
     indptr = np.arange(len(points) + 1, dtype=np.int64) * partners.shape[1]
     graph = PairGraph(queries, indptr, partners.ravel(), len(points))
-    return Task(state, points, Z, graph, ListwiseMaster(graph, targets.ravel(), n_bits, embedding.pull))
+    return Task(state, points, rows, Z, graph, ListwiseMaster(graph, targets.ravel(), n_bits, embedding.pull))
 
 
 def recommended(X: NDArray[Any], y: Any, others: NDArray[Any] | None) -> str:
@@ -77,7 +79,7 @@ def surer(X: NDArray[Any], y: Any, others: NDArray[Any]) -> tuple[float, float]:
     with threadpool_limits(1, user_api="blas"):
         state, left_out = posterior.fit(X, y, None, known, rng)
         vectors = posterior.embed(others[np.sort(new)], state)
-        sure, unsure = (powers(Z, SOFT).max(axis=1) for Z in (left_out, vectors))
+        sure, unsure = (posterior.as_queries(Z, 1.0).max(axis=1) for Z in (left_out, vectors))
     n, m = len(sure), len(unsure)
     places = rankdata(np.concatenate([sure, unsure]))[:n]
     return float(places.mean() - (n + 1) / 2) / m, float(np.sqrt((n + m + 1) / (12 * n * m)))

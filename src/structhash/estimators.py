@@ -198,9 +198,9 @@ class StructHash(HashEncoder):
     n_bits_, weights_, weighted_, history_, step_weights_, n_skipped_ : as in `CGHash`
     embedding_, embedding_state_
         The embedding and its arrays, where one was distilled.
-    sharpens_ : ndarray of bool
-        Whether `encode_queries` codes queries otherwise than `encode` at 1, 2, 4, ... bits and those up to the
-        next; where an embedding was distilled.
+    sharpness_ : ndarray of float
+        How sharp `encode_queries` makes the class probabilities of queries, as their power, at 1, 2, 4, ... bits
+        and those up to the next; 0 where it is the same as `encode`. Only where an embedding was distilled.
     C_ : float or None
         As in `CGHash`; None where an embedding was distilled.
 
@@ -297,11 +297,11 @@ class StructHash(HashEncoder):
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         return family_bits(self, X)
 
-    def _codes_queries(self, n_bits: int) -> bool:
-        return self.embedding_ is not None and bool(self.sharpens_[n_bits.bit_length() - 1])
+    def _sharpness(self, n_bits: int) -> float:
+        return float(self.sharpness_[n_bits.bit_length() - 1]) if self.embedding_ is not None else 0.0
 
-    def _query_bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        return family_bits(self, X, queries=True)
+    def _query_bits(self, X: NDArray[Any], sharpness: float) -> NDArray[np.bool_]:
+        return family_bits(self, X, sharpness)
 
     def _planes(self) -> Planes | None:
         return family_planes(self)

@@ -33,7 +33,7 @@ from structhash.tuning import LARGEST_C, choose_C
 logger = logging.getLogger("structhash.estimators")
 
 SCANTY = 50  # unlabeled rows that are too few to say how those to be searched lie
-WITNESSES = 1000  # training rows that say whether queries are to be coded as such, at most
+WITNESSES = 1000  # training rows that say how queries are to be coded, at most
 UNITS = 1e30  # unlabeled rows so many times as large as X cannot be meant
 
 
@@ -94,7 +94,7 @@ def bit_by_bit(
     yield from generate(encoder, Z, graph, master, family, start, rng, known)
     encoder.state_, encoder.n_skipped_ = state, n_skipped
     encoder.embedding_ = None
-    for name in ("embedding_state_", "sharpens_"):  # of an earlier fit that distilled
+    for name in ("embedding_state_", "sharpness_"):  # of an earlier fit that distilled
         vars(encoder).pop(name, None)
     encoder.weighted_ = not isinstance(schedule, Stagewise)
     report(encoder)
@@ -146,7 +146,7 @@ def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
         yield from generate(encoder, Z, found.graph, found.master, family, start, rng, known)
         encoder.state_, encoder.n_skipped_ = state, 0
         encoder.embedding_, encoder.embedding_state_ = embedding, found.state
-        encoder.sharpens_ = sharpens(encoder, X, y, None if unlabeled is not None else found)
+        encoder.sharpness_ = sharpness(encoder, X, y, None if unlabeled is not None else found)
         encoder.weighted_, encoder.C_ = False, None
         report(encoder)
 
@@ -275,47 +275,54 @@ def report(encoder: Any) -> None:
         )
 
 
-def sharpens(encoder: Any, X: NDArray[Any], y: Any, found: Task | None) -> NDArray[np.bool_]:
-    """Whether queries are coded as such (`Embedding.as_queries`) at 1, 2, 4, ... bits; up to the next it holds.
+def sharpness(encoder: Any, X: NDArray[Any], y: Any, found: Task | None) -> NDArray[np.float64]:
+    """How sharp queries are coded (`Embedding.as_queries`) at 1, 2, 4, ... bits and up to the next; 0 is as rows.
 
-    They are where training rows X (n, d) with labels y (n,), left out, so find as much of their class as when
-    coded like the others: as mean average precision among themselves goes, up to its standard error.
-    `found` has their vectors; None where the points were others.
+    The least, 0 being taken for the most, by which training rows X (n, d) with labels y (n,), left out, find as much
+    of their class, as mean average precision among themselves goes, as by that which finds most, but for a
+    standard error. `found` has their vectors; None where the points were others.
     """
     embedding, family = encoder.embedding_, encoder.family_
+    lengths = 2 ** np.arange(encoder.n_bits_.bit_length())
     if not hasattr(embedding, "as_queries"):
-        return np.zeros(encoder.n_bits_.bit_length(), bool)
+        return np.zeros(len(lengths))
     if found is None:
         rows = np.random.default_rng(0).permutation(len(X))[:WITNESSES]
         with threadpool_limits(1, user_api="blas"):  # as in `task`
             Z = embedding.fit(X, y, None, rows, generator(encoder.random_state))[1]
     else:
         some = np.random.default_rng(0).permutation(len(found.points))[:WITNESSES]
-        rows, Z = found.points[some], found.Z[some]
+        rows, Z = found.points[some], found.rows[some]
     labels = np.asarray(y)[rows]
     same = labels[:, None] == labels
-    vectors = Z, embedding.as_queries(Z)
-    kept, asked = (family.decide(family.features(V, encoder.state_), encoder.bits_) > 0 for V in vectors)
+    vectors = [Z, *(embedding.as_queries(Z, each) for each in embedding.sharpness)]
+    kept, *asked = (family.decide(family.features(V, encoder.state_), encoder.bits_) > 0 for V in vectors)
 
     def precision(queries: NDArray[np.bool_], n_bits: int) -> NDArray[np.float64]:
         apart = hamming(pack(queries[:, :n_bits]), pack(kept[:, :n_bits]))
-        return average_precision(tie_blocks(*among_others(apart, same)))
+        values = average_precision(tie_blocks(*among_others(apart, same)))
+        return values[~np.isnan(values)]  # of rows that have another of their class
 
-    out = []
-    for place in range(encoder.n_bits_.bit_length()):
-        gain = precision(asked, 2**place) - precision(kept, 2**place)
-        gain = gain[~np.isnan(gain)]  # of rows that have another of their class
-        out.append(len(gain) > 0 and bool(gain.sum() >= -gain.std() * np.sqrt(len(gain))))
-    return np.array(out)
+    choices = np.array([*embedding.sharpness, 0.0])
+    return np.array([choices[as_good([precision(each, n) for each in (*asked, kept)])] for n in lengths])
 
 
-def family_bits(encoder: Any, X: NDArray[Any], queries: bool = False) -> NDArray[np.bool_]:
-    """Bits of rows X from the learned functions, or of queries that have codes of their own."""
+def as_good(values: list[NDArray[np.float64]]) -> int:
+    """The first of several lists of paired values whose sum is that of the best but for a standard error."""
+    best = max(values, key=np.sum)
+    errors = [
+        np.linalg.norm(short - short.sum() / max(1, len(short))) for short in (best - each for each in values)
+    ]
+    return next(i for i, each in enumerate(values) if best.sum() - each.sum() <= errors[i])
+
+
+def family_bits(encoder: Any, X: NDArray[Any], sharpness: float = 0.0) -> NDArray[np.bool_]:
+    """Bits of rows X from the learned functions, or of queries, coded so sharp; 0 is as rows."""
     embedding = getattr(encoder, "embedding_", None)
     if embedding is not None:
         X = embedding.embed(X, encoder.embedding_state_)
-        if queries:
-            X = embedding.as_queries(X)
+        if sharpness:
+            X = embedding.as_queries(X, sharpness)
     return encoder.family_.decide(encoder.family_.features(X, encoder.state_), encoder.bits_) > 0
 
 

@@ -133,8 +133,9 @@ class Embedding(Protocol):
     draw together what is alike (`structhash.masters.listwise`); `nearest`, how many of a point's partners are
     those of largest cosine; `sample`, how many points bits are learned from and how many partners each has, at
     most. One that is linear may have ``linear(state)``, a centre (d,), a matrix (d, k) and a scale, so that
-    planes in it are planes among the rows. One in which queries are not as other rows has ``as_queries(Z)``,
-    their vectors from those that `embed` gives.
+    planes in it are planes among the rows. One from which bits are not learned as rows are coded has
+    ``as_points(Z)``, and one in which queries are not as other rows ``as_queries(Z, sharpness)`` and, least first,
+    the `sharpness` to choose from: vectors from those that `embed` gives.
     """
 
     labelled: ClassVar[bool]

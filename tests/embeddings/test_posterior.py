@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from sklearn.utils import shuffle
 
 from structhash.embeddings import posterior
-from structhash.embeddings.posterior import SOFT, Posterior, calibrate, powers, regress
+from structhash.embeddings.posterior import SOFTER, Posterior, calibrate, powers, regress
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(40, 3))
@@ -51,25 +51,28 @@ def test_the_sharpness_is_the_likeliest_one():
 
 def test_targets_are_the_chances_of_a_common_class():
     P = RNG.dirichlet(np.ones(4), size=6)
-    Z = P**0.125 / (P**0.125).sum(axis=1, keepdims=True)  # p at an eighth of its sharpness
+    Z = powers(P, 1 / 16)
     partners = np.array([[1, 2, 3], [0, 4, 5]])
     expected = np.array([[P[0] @ P[j] for j in partners[0]], [P[1] @ P[j] for j in partners[1]]])
     found = Posterior().targets(Z, np.array([0, 1]), partners)
     np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-5)
 
 
-def test_queries_have_twice_the_sharpness_of_the_chances():
+def test_bits_are_learned_from_an_eighth_of_the_sharpness_and_queries_have_what_is_asked_for():
     scores = RNG.normal(size=(6, 4)) * 3
-    found = Posterior().as_queries(softmax(scores / 8, axis=1))
-    np.testing.assert_allclose(found, softmax(2 * scores, axis=1), rtol=1e-10)
-    assert Posterior().as_queries(softmax(scores / 8, axis=1).astype(np.float32)).dtype == np.float32
+    piece, Z = Posterior(), softmax(scores / 16, axis=1)  # of rows
+    np.testing.assert_allclose(piece.as_points(Z), softmax(scores / 8, axis=1), rtol=1e-10)
+    np.testing.assert_allclose(piece.as_queries(Z, 0.5), softmax(scores / 2, axis=1), rtol=1e-10)
+    np.testing.assert_allclose(piece.as_queries(Z, 1), softmax(scores, axis=1), rtol=1e-10)
+    assert piece.as_points(Z.astype(np.float32)).dtype == np.float32
+    assert piece.as_queries(Z.astype(np.float32), 1).dtype == np.float32
 
 
 def test_training_vectors_are_as_unsure_as_those_of_new_rows():
     X, y = shuffle(*load_digits(return_X_y=True), random_state=0)
     state, Z = Posterior().fit(X[:300], y[:300], None, np.arange(300), np.random.default_rng(0))
     seen, new = Posterior().embed(X[:300], state), Posterior().embed(X[300:], state)
-    sure = [powers(V, SOFT / 2).max(axis=1).mean() for V in (Z, new, seen)]  # p at half its sharpness
+    sure = [powers(V, SOFTER / 2).max(axis=1).mean() for V in (Z, new, seen)]  # p at half its sharpness
     assert abs(sure[0] - sure[1]) < 0.03 < sure[2] - sure[1]
 
 

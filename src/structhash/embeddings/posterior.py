@@ -26,8 +26,8 @@ RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 SHARPNESS = (-1.0, 6.0)  # where the logarithm of the factor in the softmax is sought
 FLOOR = 1e-6  # eigenvalues of the kernel below, as a share of the largest, are left out
 LEAST = 1e-6  # of what a row's score may rest on other rows
-SOFT = 8.0  # the vectors are p to the power 1 / 8
-SHARP = 2.0  # and those of queries p to the power 2
+SOFT = 8.0  # bits are learned from p to the power 1 / 8
+SOFTER = 16.0  # the vectors of rows are p to the power 1 / 16
 
 
 class _Regression(NamedTuple):
@@ -50,9 +50,10 @@ class Posterior:
     regression, which is a closed form. The training rows enter with these left-out probabilities: those of a
     regression that has seen a row are too good to learn bits from.
 
-    The vectors are softmax(s f / 8), an eighth as sharp as p, so that bits can part what p is sure of, and what
-    it is not sure of comes to lie between the classes. Those of queries are softmax(2 s f), nearly corners:
-    found first is what is surely of the likeliest class, not what is as unsure as the query.
+    Bits are learned from softmax(s f / 8), an eighth as sharp as p, so that they can part what p is sure of.
+    The vectors of rows are half as sharp again, so that what p is not sure of comes to lie between the classes,
+    away from what it is sure of. Those of queries are sharper, up to p itself: found first is what is surely of
+    the likeliest class, not what is as unsure as the query.
 
     Parameters
     ----------
@@ -77,6 +78,7 @@ class Posterior:
     pull: ClassVar[float] = 0.0
     nearest: ClassVar[int] = 0
     sample: ClassVar[tuple[int, int]] = (4000, 512)
+    sharpness: ClassVar[tuple[float, ...]] = (0.25, 0.5, 1.0)
     anchors: int = 2000
 
     def __post_init__(self) -> None:
@@ -109,7 +111,7 @@ class Posterior:
         if others is not None:
             judged = np.arange(len(X)) if len(X) <= JUDGED else np.sort(rng.permutation(len(X))[:JUDGED])
         found = regress(rows, rows(anchors), index, sigma, judged)
-        factor, dtype = found.sharpness / SOFT, float_type(X.dtype)
+        factor, dtype = found.sharpness / SOFTER, float_type(X.dtype)
         state = {
             "center": mean.astype(dtype),
             "units": np.array(units, dtype),
@@ -133,14 +135,18 @@ class Posterior:
 
     def targets(self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
         """Chances (q, m) of the partners (q, m) of each query (q,), all row numbers of Z, each row's sum 1."""
-        P = powers(Z, SOFT)
+        P = powers(Z, SOFTER)
         out = dots(P.astype(np.float32), queries, partners)
         out += np.finfo(np.float32).tiny
         return out / out.sum(axis=1, keepdims=True)
 
-    def as_queries(self, Z: NDArray[Any]) -> NDArray[Any]:
-        """Vectors of rows as queries, from their vectors Z (n, n_classes) as rows of a database."""
-        return powers(Z, SHARP * SOFT).astype(Z.dtype)
+    def as_points(self, Z: NDArray[Any]) -> NDArray[Any]:
+        """What bits are learned from, of rows with vectors Z (n, n_classes)."""
+        return powers(Z, SOFTER / SOFT).astype(Z.dtype)
+
+    def as_queries(self, Z: NDArray[Any], sharpness: float) -> NDArray[Any]:
+        """Vectors of rows as queries, p to the power `sharpness`, from those as rows Z (n, n_classes)."""
+        return powers(Z, SOFTER * sharpness).astype(Z.dtype)
 
 
 def powers(Z: NDArray[Any], exponent: float) -> NDArray[np.float64]:
