@@ -10,8 +10,8 @@ the split itself searches have no part. 64 bits and their prefix of 32, plain Ha
 precision and precision at 10 of each row's ranking. `gain` and `p` are those of the 64 bits over the first
 choice, by a t-test paired by row over all sets. PULL, NEAREST and TARGETS stand for what the embedding has
 (TARGETS=hard: the labels' own), SOFT and SOFTER for how much less sharp than the probabilities the vectors of
-`posterior` are from which bits are learned and those of rows, QUERIES for the power of those of queries (alike: as
-rows).
+`posterior` are from which bits are learned and those of rows, QUERIES for the power of those of queries
+(alike: as rows).
 """
 
 import contextlib

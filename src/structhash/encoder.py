@@ -111,9 +111,9 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         The same as `encode` but for the embedding ``"posterior"`` of `StructHash`, which is learned from labels
         of the classes that are searched: there a query that is not sure of its class finds what is surely of
-        the likeliest, not what is as unsure as itself, as far as left-out training rows find more so. But much
-        of that is of one class: take `encode` for queries that may be of classes without labels, or that look for their
-        like, and where vectors order the first hundred anew. Parameters and errors are those of `encode`.
+        the likeliest, not what is as unsure as itself, as far as left-out training rows find more so. Much of
+        that is of one class: take `encode` for queries of classes without labels, or that look for their like,
+        and where vectors order the first hundred anew. Parameters and errors are those of `encode`.
         """
         n_bits = self._prefix(n_bits)
         return self._codes(self._open(X), n_bits, self._sharpness(n_bits))

@@ -199,8 +199,8 @@ class StructHash(HashEncoder):
     embedding_, embedding_state_
         The embedding and its arrays, where one was distilled.
     sharpness_ : ndarray of float
-        How sharp `encode_queries` makes the class probabilities of queries, as their power, at 1, 2, 4, ... bits
-        and those up to the next; 0 where it is the same as `encode`. Only where an embedding was distilled.
+        To which power `encode_queries` raises the class probabilities of queries at 1, 2, 4, ... bits and those
+        up to the next; 0 where it does what `encode` does. Only where an embedding was distilled.
     C_ : float or None
         As in `CGHash`; None where an embedding was distilled.
 

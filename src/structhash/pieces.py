@@ -134,8 +134,8 @@ class Embedding(Protocol):
     those of largest cosine; `sample`, how many points bits are learned from and how many partners each has, at
     most. One that is linear may have ``linear(state)``, a centre (d,), a matrix (d, k) and a scale, so that
     planes in it are planes among the rows. One from which bits are not learned as rows are coded has
-    ``as_points(Z)``, and one in which queries are not as other rows ``as_queries(Z, sharpness)`` and, least first,
-    the `sharpness` to choose from: vectors from those that `embed` gives.
+    ``as_points(Z)``; one in which queries are not as other rows has ``as_queries(Z, sharpness)`` and a tuple
+    `sharpness` to choose from. Both give vectors from those that `embed` gives.
     """
 
     labelled: ClassVar[bool]
