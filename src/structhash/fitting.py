@@ -276,10 +276,11 @@ def report(encoder: Any) -> None:
 
 
 def sharpness(encoder: Any, X: NDArray[Any], y: Any, found: Task | None) -> NDArray[np.float64]:
-    """How sharp queries are coded (`Embedding.as_queries`) at 1, 2, 4, ... bits; 0, the last choice, is as rows.
+    """How sharp queries are coded (`Embedding.as_queries`) at 1, 2, 4, ... bits; 0, the last choice, as rows.
 
     The first by which training rows X (n, d) with labels y (n,), left out, find as much of their class, as mean
-    average precision among themselves goes, as by that which finds most, but for a standard error. `found` has their vectors; None where the points were others.
+    average precision among themselves goes, as by that which finds most, but for a standard error.
+    `found` has their vectors; None where the points were others.
     """
     embedding, family = encoder.embedding_, encoder.family_
     lengths = 2 ** np.arange(encoder.n_bits_.bit_length())
