@@ -10,7 +10,7 @@ from structhash import CGHash, Neighbours, StructHash, load_model
 from structhash.baselines.itq import ITQ
 from structhash.baselines.sdh import SDH
 from structhash.codes import pack, unpack
-from structhash.distil import lists, recommended, surer, task
+from structhash.distil import lists, recommended, stand_for, surer, task
 from structhash.embeddings._graph import nearest
 from structhash.embeddings.posterior import Posterior
 from structhash.evaluate import code_blocks, retrieval, same_label
@@ -120,6 +120,15 @@ def test_a_query_finds_rows_that_are_surely_of_its_likeliest_class():
     for other in others:
         other.fit(X[:100], Y[:100])
         np.testing.assert_array_equal(other.encode_queries(X), other.encode(X))
+
+
+def test_partners_stand_for_all_points_but_the_query():
+    for n, length, n_near in ((100, 20, 5), (100, 99, 5), (100, 20, 20)):
+        counts = stand_for(n, length, n_near)
+        assert len(counts) == length
+        assert (counts[:n_near] == 1).all()
+        assert counts.sum() == pytest.approx(n - 1 if n_near < length else length)
+    assert (stand_for(100, 20, 0) == 1).all()
 
 
 def ordered(n_classes, seed=0):

@@ -47,12 +47,15 @@ def task(
         U = unit_rows(rows).astype(np.float32)
         near, _ = nearest(U, U, min(embedding.nearest, len(points) - 1), own=False)
         partners = lists(len(points), min(length, PAIRS // len(points)), rng, near)
+        counts = stand_for(len(points), partners.shape[1], near.shape[1])
         queries = np.arange(len(points), dtype=np.int32)
-        targets = embedding.targets(rows, queries, partners)
+        targets = embedding.targets(rows, queries, partners, counts)
         Z = embedding.as_points(rows) if hasattr(embedding, "as_points") else rows
     indptr = np.arange(len(points) + 1, dtype=np.int64) * partners.shape[1]
     graph = PairGraph(queries, indptr, partners.ravel(), len(points))
-    return Task(state, points, rows, Z, graph, ListwiseMaster(graph, targets.ravel(), n_bits, embedding.pull))
+    return Task(
+        state, points, rows, Z, graph, ListwiseMaster(graph, targets.ravel(), n_bits, embedding.pull, counts)
+    )
 
 
 def recommended(X: NDArray[Any], y: Any, others: NDArray[Any] | None) -> str:
@@ -83,6 +86,18 @@ def surer(X: NDArray[Any], y: Any, others: NDArray[Any]) -> tuple[float, float]:
     n, m = len(sure), len(unsure)
     places = rankdata(np.concatenate([sure, unsure]))[:n]
     return float(places.mean() - (n + 1) / 2) / m, float(np.sqrt((n + m + 1) / (12 * n * m)))
+
+
+def stand_for(n: int, length: int, n_near: int) -> NDArray[np.float64]:
+    """How many of n points each place of a list of `length` stands for, (length,).
+
+    Those of the nearest, the first, for themselves, the others, drawn at random, for all that were not drawn as
+    well. Where all are drawn they are alike, and each counts 1.
+    """
+    counts = np.ones(length)
+    if 0 < n_near < length:
+        counts[n_near:] = (n - 1 - n_near) / (length - n_near)
+    return counts
 
 
 def lists(

@@ -155,8 +155,13 @@ class Embedding(Protocol):
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]: ...
 
-    def targets(self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
-        """How the chance to be like each query (q,) is spread over its partners (q, m): rows that sum to 1."""
+    def targets(
+        self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any], counts: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """How the chance to be like each query (q,) is spread over its partners (q, m): rows that sum to 1.
+
+        A partner stands for `counts` (m,) points like it.
+        """
         ...
 
 

@@ -54,7 +54,7 @@ def test_targets_are_the_chances_of_a_common_class():
     Z = powers(P, 1 / 16)
     partners = np.array([[1, 2, 3], [0, 4, 5]])
     expected = np.array([[P[0] @ P[j] for j in partners[0]], [P[1] @ P[j] for j in partners[1]]])
-    found = Posterior().targets(Z, np.array([0, 1]), partners)
+    found = Posterior().targets(Z, np.array([0, 1]), partners, np.ones(3))
     np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-5)
 
 

@@ -12,6 +12,7 @@ RNG = np.random.default_rng(0)
 N, LENGTH = 30, 12
 PARTNERS = lists(N, LENGTH, RNG)
 TARGETS = RNG.dirichlet(np.ones(LENGTH), size=N)
+MANY = np.r_[np.ones(4), np.full(LENGTH - 4, 7.0)]  # points that a partner stands for
 
 
 def graph():
@@ -25,34 +26,38 @@ def distances(bits, weights):
     return sum(w * (bit[:, None] != bit[PARTNERS]) for w, bit in zip(weights, bits, strict=True))
 
 
-def loss(bits, weights, pull):
+def loss(bits, weights, pull, counts):
     d = distances(bits, weights)
-    return ((TARGETS * d).sum(axis=1) + np.log(pull + np.exp(-d).sum(axis=1))).mean()
+    return ((TARGETS * d).sum(axis=1) + np.log(pull + (counts * np.exp(-d)).sum(axis=1))).mean()
 
 
-def learned(n_bits, pull):
+def learned(n_bits, pull, counts):
     bits = RNG.integers(0, 2, (n_bits, N)).astype(np.uint8)
     bits[0] = TARGETS[:, 0] > np.median(TARGETS[:, 0])
-    master = ListwiseMaster(graph(), TARGETS.ravel(), 8, pull)
+    master = ListwiseMaster(graph(), TARGETS.ravel(), 8, pull, counts)
     return bits, master, [master.add(bit) for bit in bits]
 
 
+@pytest.mark.parametrize("counts", [np.ones(LENGTH), MANY], ids=["alone", "for-many"])
 @pytest.mark.parametrize("pull", [0.0, 1.0, 5.0])
-def test_the_weight_is_the_best_one_for_all_bits(pull):
-    bits, _, solutions = learned(4, pull)
+def test_the_weight_is_the_best_one_for_all_bits(pull, counts):
+    bits, _, solutions = learned(4, pull, counts)
     for t, solution in enumerate(solutions, 1):
-        best = minimize_scalar(lambda w, t=t: loss(bits[:t], [w] * t, pull), bounds=(0, 50), method="bounded")
+        best = minimize_scalar(
+            lambda w, t=t: loss(bits[:t], [w] * t, pull, counts), bounds=(0, 50), method="bounded"
+        )
         assert len(set(solution.weights.tolist())) == 1
-        assert solution.objective == pytest.approx(loss(bits[:t], solution.weights, pull), abs=1e-6)
+        assert solution.objective == pytest.approx(loss(bits[:t], solution.weights, pull, counts), abs=1e-6)
         assert solution.objective <= best.fun + 1e-6
 
 
+@pytest.mark.parametrize("counts", [np.ones(LENGTH), MANY], ids=["alone", "for-many"])
 @pytest.mark.parametrize("pull", [0.0, 5.0])
-def test_the_score_of_a_new_bit_is_what_the_loss_falls_by_its_weight(pull):
-    bits, _, solutions = learned(4, pull)
+def test_the_score_of_a_new_bit_is_what_the_loss_falls_by_its_weight(pull, counts):
+    bits, _, solutions = learned(4, pull, counts)
     new = RNG.integers(0, 2, N).astype(np.uint8)
     step, weights = 1e-4, solutions[-1].weights
-    up, down = (loss([*bits, new], [*weights, sign * step], pull) for sign in (1, -1))
+    up, down = (loss([*bits, new], [*weights, sign * step], pull, counts) for sign in (1, -1))
     found = score(graph().weigh(solutions[-1].entries), new)
     assert found == pytest.approx(-(up - down) / (2 * step), abs=1e-5)
 

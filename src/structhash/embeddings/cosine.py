@@ -58,9 +58,11 @@ class Cosine:
         """Centred and scaled rows (n, d)."""
         return Linear().features(X, state)
 
-    def targets(self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
+    def targets(
+        self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any], counts: NDArray[Any]
+    ) -> NDArray[np.float64]:
         """Chances (q, m) of the partners (q, m) of each query (q,), all row numbers of Z: see `by_cosine`."""
-        return by_cosine(Z, queries, partners)
+        return by_cosine(Z, queries, partners, counts)
 
     def linear(self, state: Params) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Centre (d,), matrix (d, k) and scale of the embedding as (x - centre)'matrix / scale."""

@@ -110,6 +110,8 @@ class Manifold:
             out[run] = np.hstack([unit_rows(diffused), np.sqrt(DIRECT) * U])
         return out
 
-    def targets(self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
+    def targets(
+        self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any], counts: NDArray[Any]
+    ) -> NDArray[np.float64]:
         """Chances (q, m) of the partners (q, m) of each query (q,), all row numbers of Z: see `by_cosine`."""
-        return by_cosine(Z, queries, partners)
+        return by_cosine(Z, queries, partners, counts)

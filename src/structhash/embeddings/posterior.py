@@ -133,11 +133,14 @@ class Posterior:
             out[run] = softmax(K @ state["coef"].astype(np.float64) + state["prior"], axis=1)
         return out
 
-    def targets(self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
+    def targets(
+        self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any], counts: NDArray[Any]
+    ) -> NDArray[np.float64]:
         """Chances (q, m) of the partners (q, m) of each query (q,), all row numbers of Z, each row's sum 1."""
         P = powers(Z, SOFTER)
         out = dots(P.astype(np.float32), queries, partners)
         out += np.finfo(np.float32).tiny
+        out *= counts
         return out / out.sum(axis=1, keepdims=True)
 
     def as_points(self, Z: NDArray[Any]) -> NDArray[Any]:
