@@ -80,7 +80,7 @@ HELD = {"unseen": 4000, "few": 1000}  # rows of unseen classes, at most
 def hard(labels):
     """Targets spread evenly over the partners of the query's class, or over all where there are none."""
 
-    def targets(self, Z, queries, partners):
+    def targets(self, Z, queries, partners, counts):
         same = (labels[partners] == labels[queries][:, None]).astype(float)
         same[same.sum(axis=1) == 0] = 1
         return same / same.sum(axis=1, keepdims=True)
