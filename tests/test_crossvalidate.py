@@ -88,10 +88,29 @@ def test_held_out_judgements_and_queries_are_not_seen(topics, monkeypatch):
         return fit(self, X, y)
 
     monkeypatch.setattr(StructHash, "fit", watched)
-    list(compare_judged(["structhash"], X, Q, qrels, [2], [0], folds=3))
+    list(compare_judged(["structhash:ranking=sndcg"], X, Q, qrels, [2], [0], folds=3))
     for supervision, (train, _) in zip(seen, judgements(qrels, 10, 0, 3), strict=True):
         np.testing.assert_array_equal(supervision.Q, Q[train])
         assert len(supervision.judgements) == 120 * len(train)
+
+
+def test_what_learns_from_the_documents_alone_is_fitted_once(topics, monkeypatch):
+    X, Q, qrels = topics
+    fits, fit = [], StructHash.fit
+
+    def counted(self, X, y=None):
+        fits.extend([X] if y is None and len(X) == 120 else [])
+        return fit(self, X, y)
+
+    monkeypatch.setattr(StructHash, "fit", counted)
+    (once,) = compare_judged(["structhash:embedding=cosine"], X, Q, qrels, [6], [1], ["map"], folds=3)
+    assert len(fits) == 1
+    codes = fit(StructHash(6, embedding="cosine", random_state=1), X).encode
+    grades = np.zeros((10, 120), int)
+    grades[qrels[:, 0], qrels[:, 1]] = qrels[:, 2]
+    order = np.concatenate([test for _, test in judgements(qrels, 10, 1, 3)])
+    blocks = code_blocks(codes(Q[order]), codes(X), lambda rows: grades[order][rows])
+    np.testing.assert_array_equal(once.scores.per_query["map"], retrieval(blocks, ["map"]).per_query["map"])
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from structhash.distil import lists, recommended, stand_for, surer, task
 from structhash.embeddings._graph import nearest
 from structhash.embeddings.posterior import Posterior
 from structhash.evaluate import code_blocks, retrieval, same_label
-from structhash.fitting import as_good
 from structhash.pieces import load
+from structhash.tuning import as_good
 
 X, Y = shuffle(*load_digits(return_X_y=True), random_state=0)
 TRAIN, REST = slice(0, 600), slice(600, None)

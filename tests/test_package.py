@@ -19,7 +19,7 @@ LAYERS = [  # a module imports from its own layer and those above it in this lis
     {"files", "codes", "pairs", "stumps", "objectives", "rankings", "metrics"},
     {"masters", "families", "embeddings", "starts", "supervision", "search"},
     {"colgen", "distil"},
-    {"encoder", "tuning", "fitting", "estimators", "baselines"},
+    {"encoder", "tuning", "heed", "fitting", "estimators", "baselines"},
     {"methods", "evaluate", "crossvalidate", "report", "io"},
     set(TERMINAL),
 ]

@@ -64,7 +64,8 @@ def compare_judged(
     Yields
     ------
     Result
-        As of `evaluate.compare`; times are those of all folds together.
+        As of `evaluate.compare`; times are those of all folds, which share one fit of what learns from the
+        documents alone.
 
     Raises
     ------
@@ -127,7 +128,7 @@ def _measure(
     ties: str,
 ) -> Iterator[Result]:
     blocks: dict[str, list[Iterator[Block]]] = {}  # computed when they are scored
-    seconds = np.zeros(2)
+    seconds, codes, learned = np.zeros(2), None, None  # what learns from X alone is fitted once
     for train, test in split:
 
         def relevant(rows: slice, test: NDArray[np.int64] = test) -> NDArray[Any]:
@@ -136,13 +137,15 @@ def _measure(
         if method.is_float:
             blocks.setdefault("L2", []).append(float_blocks(Q[test], X, relevant))
             continue
-        encoder = prepare(method.encoders[0], n_bits, seed)
-        began = time.perf_counter()
-        encoder.fit(X, training(encoder, Q, qrels, train))
-        fitted = time.perf_counter()
-        codes = encoder.encode(X)
-        seconds += fitted - began, time.perf_counter() - fitted
-        n_bits = n_bits or encoder.n_bits_
+        if codes is None or learned is not None:
+            encoder = prepare(method.encoders[0], n_bits, seed)
+            learned = training(encoder, Q, qrels, train)
+            began = time.perf_counter()
+            encoder.fit(X, learned)
+            fitted = time.perf_counter()
+            codes = encoder.encode(X)
+            seconds += fitted - began, time.perf_counter() - fitted
+            n_bits = n_bits or encoder.n_bits_
         for distance, found in every_distance(encoder, Q[test], X, relevant, codes):
             blocks.setdefault(distance, []).append(found)
     for distance, parts in blocks.items():

@@ -11,13 +11,21 @@ from numpy.typing import NDArray
 from structhash._sides import Planes
 from structhash.colgen import Master, Step
 from structhash.encoder import HashEncoder
-from structhash.fitting import check_settings, distil, family_bits, family_planes, learn, threads
+from structhash.fitting import (
+    check_settings,
+    distil,
+    family_bits,
+    family_planes,
+    from_judgements,
+    learn,
+    threads,
+)
 from structhash.masters.hinge import HingeMaster
 from structhash.masters.ranking import RankingMaster
 from structhash.masters.triplet import TripletMaster
 from structhash.pairs import PairGraph
 from structhash.pieces import Rankings, Schedule, is_auto, load
-from structhash.supervision import Supervision, is_indicator
+from structhash.supervision import Qrels, Supervision, is_indicator
 from structhash.tuning import distils
 
 
@@ -166,6 +174,8 @@ class StructHash(HashEncoder):
         Length of the code.
     ranking : str or piece
         ``"auto"`` distils where `y` is labels or None and the schedule is stage-wise, else it is ``"sndcg"``.
+        Given judgements (`Qrels`) it takes that only where judged queries, left out, find more by it than by
+        what is distilled from X alone.
         Or a measure: ``"auc"``, ``"ndcg:k=100"``, ``"sndcg"``; ``names("rankings")`` lists all.
     embedding : str or piece
         What is distilled, ``names("embeddings")``: ``"posterior"``, class probabilities, for classes that `y`
@@ -292,7 +302,7 @@ class StructHash(HashEncoder):
                 rankings, graph, ranking, regularizer, schedule, self.C_, self.tolerance, n_jobs=n_jobs
             )
 
-        return learn(self, X, y, master)
+        return (from_judgements if distils(self) and isinstance(y, Qrels) else learn)(self, X, y, master)
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         return family_bits(self, X)

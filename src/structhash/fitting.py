@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils import assert_all_finite
 from threadpoolctl import threadpool_limits
 
@@ -21,14 +22,15 @@ from structhash.colgen import Master, Step, column_generation
 from structhash.distil import Task, recommended, task
 from structhash.embeddings.manifold import Manifold
 from structhash.encoder import generator, whole_or_nothing
+from structhash.heed import heeds, relevant
 from structhash.masters.schedules import Stagewise
 from structhash.metrics import among_others, average_precision, tie_blocks
 from structhash.pairs import PairGraph, pair_graph
 from structhash.pieces import Family, Params, Rankings, Schedule, Start, is_auto, load
-from structhash.supervision import Supervision, as_supervision, is_indicator, points
+from structhash.supervision import Qrels, Supervision, as_supervision, is_indicator, points
 from structhash.supervision.labels import classify
 from structhash.supervision.shared import check_partners
-from structhash.tuning import LARGEST_C, choose_C
+from structhash.tuning import LARGEST_C, as_good, choose_C
 
 logger = logging.getLogger("structhash.estimators")
 
@@ -66,12 +68,8 @@ def bit_by_bit(
     family, start = load("families", encoder.family), load("starts", encoder.start)
     schedule = load("schedules", encoder.schedule)
     several = isinstance(y, Supervision) or is_indicator(y)
-    if several and is_auto(encoder.C):
-        raise ValueError(
-            f"C='auto' is chosen by labels, one a row; y is of type {type(y).__name__}: give such labels, or a "
-            f"number for C, such as {encoder.usual_C:g}"
-        )
     if several:
+        refuse_auto(encoder, y)
         X = encoder._check(X, keep=not isinstance(y, Supervision))  # which may compute with X
     else:
         X, y = encoder._check(X, y, keep=True)
@@ -98,6 +96,38 @@ def bit_by_bit(
         vars(encoder).pop(name, None)
     encoder.weighted_ = not isinstance(schedule, Stagewise)
     report(encoder)
+
+
+def refuse_auto(encoder: Any, y: Any) -> None:
+    """ValueError where C is to be chosen, for which y is no labels."""
+    if is_auto(encoder.C):
+        raise ValueError(
+            f"C='auto' is chosen by labels, one a row; y is of type {type(y).__name__}: give such labels, or a "
+            f"number for C, such as {encoder.usual_C:g}"
+        )
+
+
+def from_judgements(
+    encoder: Any, X: Any, qrels: Qrels, make_master: Callable[[Rankings, PairGraph, Schedule], Master]
+) -> Iterator[Step]:
+    """Fit `encoder` to X alone, or to judgements where judged queries that are left out find more so.
+
+    A warm start goes on as the fit before did.
+    """
+    with whole_or_nothing(encoder):
+        refuse_auto(encoder, qrels)
+        if stored(encoder):
+            alone = encoder.embedding_ is not None
+            yield from distil(encoder, X, None, None) if alone else bit_by_bit(encoder, X, qrels, make_master)
+            return
+        known = relevant(encoder._check(X, keep=True), qrels)
+        rows_alone = clone(encoder)
+        steps = list(distil(rows_alone, X, None, None))
+        if heeds(rows_alone, rows_alone._open(X), qrels, known):
+            yield from bit_by_bit(encoder, X, qrels, make_master)
+            return
+        vars(encoder).update({name: value for name, value in vars(rows_alone).items() if name.endswith("_")})
+        yield from steps
 
 
 def weight_of_loss(encoder: Any, X: NDArray[Any], y: Any, known: list[Params]) -> Any:
@@ -305,15 +335,6 @@ def sharpness(encoder: Any, X: NDArray[Any], y: Any, found: Task | None) -> NDAr
 
     choices = np.array([*embedding.sharpness, 0.0])
     return np.array([choices[as_good([precision(each, n) for each in (*asked, kept)])] for n in lengths])
-
-
-def as_good(values: list[NDArray[np.float64]]) -> int:
-    """The first of several lists of paired values whose sum is that of the best but for a standard error."""
-    best = max(values, key=np.sum)
-    errors = [
-        np.linalg.norm(short - short.sum() / max(1, len(short))) for short in (best - each for each in values)
-    ]
-    return next(i for i, each in enumerate(values) if best.sum() - each.sum() <= errors[i])
 
 
 def family_bits(encoder: Any, X: NDArray[Any], sharpness: float = 0.0) -> NDArray[np.bool_]:

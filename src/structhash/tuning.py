@@ -109,6 +109,14 @@ def best(tried: Iterable[Trial]) -> Any:
     return max(tried, key=lambda trial: -np.inf if trial.score is None else trial.score).encoder
 
 
+def as_good(values: list[NDArray[np.float64]]) -> int:
+    """The first of several lists of paired values whose sum is that of the best but for a standard error."""
+    best = max(values, key=np.sum)
+    short = [best - each for each in values]
+    errors = [np.linalg.norm(each - each.sum() / max(1, len(each))) for each in short]
+    return next(i for i, each in enumerate(values) if best.sum() - each.sum() <= errors[i])
+
+
 def around(C: float) -> list[float]:
     """C, then the values to try beside it: the small one first, since it is learned faster."""
     return [value for value in (C, C / 10, C * 10) if 0 < value <= LARGEST_C]
