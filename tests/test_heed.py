@@ -72,7 +72,7 @@ def test_the_queries_that_are_asked_have_no_part_in_what_is_learned(monkeypatch)
     asked = []
     for learned, (one, other) in seen:
         np.testing.assert_array_equal(one, other)
-        numbers = {int(np.flatnonzero((qrels.Q == row).all(axis=1))[0]) for row in one}
+        numbers = {int(np.flatnonzero((row == qrels.Q).all(axis=1))[0]) for row in one}
         assert not set(range(10)) - numbers - learned
         assert not numbers & learned
         asked += numbers
