@@ -38,7 +38,9 @@ class Qrels:
     are scaled so that those of one graded query add up to 1.
 
     Some dozens of queries are too few to learn from alone: on 32 queries of DBpedia-Entity, 32 bits learned so
-    have nDCG@10 0.12 for other queries, those of ITQ 0.31.
+    have nDCG@10 0.12 for other queries, those of ITQ 0.31. `StructHash` with no settings asks judged queries
+    that are left out, and takes no notice of judgements by which they find no more; then n_near, n_far and
+    unjudged have no part in it.
 
     A query without a relevant or without an irrelevant document asks nothing: it is skipped, with a warning in
     the log that counts such queries.
