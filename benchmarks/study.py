@@ -98,7 +98,7 @@ def changed(words, labels):
                 stack.enter_context(mock.patch.object(posterior, key, float(value)))
             elif key == "QUERIES":
                 powers = () if value == "alike" else (float(value),)
-                stack.enter_context(mock.patch.object(Posterior, "sharpness", powers))
+                stack.enter_context(mock.patch.object(Posterior, "query_powers", powers))
             else:
                 setting = hard(labels) if key == "TARGETS" else float(value) if key == "PULL" else int(value)
                 for kind in classes("embeddings").values():

@@ -171,7 +171,7 @@ def test_prefix_ids_and_backend(here, tmp_path):
 
 def test_encode_queries(here, tmp_path):
     model, m, q = load_model("m"), tmp_path / "m", tmp_path / "q.npy"
-    model.sharpness_[:] = 1.0
+    model.query_powers_[:] = 1.0
     model.save(m)
     facts = machine("encode", m, "judged.npz", "-o", q, "--queries")
     assert facts == {"rows": 2, "bits": 16, "bytes": 4, "coded as": "queries", "file": str(q)}

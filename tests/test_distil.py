@@ -141,9 +141,9 @@ def ordered(n_classes, seed=0):
 def test_where_queries_of_their_own_code_find_less_they_have_none():
     rows, y = ordered(50)
     model = StructHash(32, random_state=0).fit(rows[:500], y[:500])
-    assert model.sharpness_[-1] == 0
+    assert model.query_powers_[-1] == model.row_power_
     np.testing.assert_array_equal(model.encode_queries(rows), model.encode(rows))
-    asked = model.embedding_.as_queries(model.embedding_.embed(rows[500:700], model.embedding_state_), 1.0)
+    asked = model.embedding_.raised(model.embedding_.embed(rows[500:700], model.embedding_state_), 1.0)
     corners = model.family_.decide(model.family_.features(asked, model.state_), model.bits_) > 0
     found = []
     for codes in (pack(corners), model.encode_queries(rows[500:700])):
@@ -155,10 +155,11 @@ def test_where_queries_of_their_own_code_find_less_they_have_none():
 @pytest.mark.parametrize("unlabeled", [None, X[REST]])
 def test_left_out_rows_decide_at_each_length_whether_queries_have_codes_of_their_own(unlabeled):
     model = StructHash(20, random_state=0).fit(X[TRAIN], Y[TRAIN], unlabeled=unlabeled)
-    assert len(model.sharpness_) == 5  # 1, 2, 4, 8 and 16 bits
-    model.sharpness_ = np.array([0, 1, 0, 1.0, 0])
+    assert len(model.query_powers_) == 5  # 1, 2, 4, 8 and 16 bits
+    own = model.row_power_
+    model.query_powers_ = np.array([own, 1, own, 1.0, own])
     bits = unpack(model.encode(X[REST]), 20)
-    model.sharpness_[-1] = 1
+    model.query_powers_[-1] = 1
     asked = unpack(model.encode_queries(X[REST]), 20)
     assert (asked != bits).any()
     for n_bits, own in (

@@ -50,7 +50,7 @@ def task(
         counts = stand_for(len(points), partners.shape[1], near.shape[1])
         queries = np.arange(len(points), dtype=np.int32)
         targets = embedding.targets(rows, queries, partners, counts)
-        Z = embedding.as_points(rows) if hasattr(embedding, "as_points") else rows
+        Z = embedding.raised(rows) if hasattr(embedding, "raised") else rows
     indptr = np.arange(len(points) + 1, dtype=np.int64) * partners.shape[1]
     graph = PairGraph(queries, indptr, partners.ravel(), len(points))
     return Task(
@@ -82,7 +82,7 @@ def surer(X: NDArray[Any], y: Any, others: NDArray[Any]) -> tuple[float, float]:
     with threadpool_limits(1, user_api="blas"):
         state, left_out = posterior.fit(X, y, None, known, rng)
         vectors = posterior.embed(others[np.sort(new)], state)
-        sure, unsure = (posterior.as_queries(Z, 1.0).max(axis=1) for Z in (left_out, vectors))
+        sure, unsure = (posterior.raised(Z, 1.0).max(axis=1) for Z in (left_out, vectors))
     n, m = len(sure), len(unsure)
     places = rankdata(np.concatenate([sure, unsure]))[:n]
     return float(places.mean() - (n + 1) / 2) / m, float(np.sqrt((n + m + 1) / (12 * n * m)))

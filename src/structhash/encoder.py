@@ -62,11 +62,11 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Bits (n, n_bits) of a block of rows, float32 or float64; not called where there are `_planes`."""
         raise NotImplementedError
 
-    def _sharpness(self, n_bits: int) -> float:
-        """How `_query_bits` codes queries for codes of n_bits bits; 0 where they are coded as rows are."""
-        return 0.0
+    def _query_power(self, n_bits: int) -> float | None:
+        """How `_query_bits` codes queries for codes of n_bits bits; None where they are coded as rows are."""
+        return None
 
-    def _query_bits(self, X: NDArray[Any], sharpness: float) -> NDArray[np.bool_]:
+    def _query_bits(self, X: NDArray[Any], power: float) -> NDArray[np.bool_]:
         """As `_bits`, of queries, where they have codes of their own."""
         raise NotImplementedError
 
@@ -116,7 +116,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         and where vectors order the first hundred anew. Parameters and errors are those of `encode`.
         """
         n_bits = self._prefix(n_bits)
-        return self._codes(self._open(X), n_bits, self._sharpness(n_bits))
+        return self._codes(self._open(X), n_bits, self._query_power(n_bits))
 
     def weights_at(self, n_bits: int) -> NDArray[np.float64]:
         """Weights (n_bits,) of the prefix code of n_bits bits: those the master had at that step."""
@@ -141,7 +141,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             If labels and rows differ in number, or no two rows have the same label.
         """
         codes, y = self.encode(X), np.asarray(y)
-        asked = self.encode_queries(X) if self._sharpness(self.n_bits_) else codes
+        asked = self.encode_queries(X) if self._query_power(self.n_bits_) else codes
         several = is_indicator(y)
         if len(y.shape) == 0 or len(y) != len(codes) or not (several or y.ndim == 1):
             raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(codes)} rows")
@@ -211,7 +211,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """What scikit-learn counts the output names by; no attribute before fit."""
         return self.n_bits_
 
-    def _codes(self, rows: NDArray[Any], n_bits: int, sharpness: float = 0.0) -> NDArray[np.uint8]:
+    def _codes(self, rows: NDArray[Any], n_bits: int, power: float | None = None) -> NDArray[np.uint8]:
         """The first bits, packed, of rows of the right width, a block at a time."""
         codes = np.empty((len(rows), -(-n_bits // 8)), np.uint8)
         planes = self._planes()
@@ -225,7 +225,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             block = floats(rows[run])
             if planes is None:
                 assert_all_finite(block, estimator_name=type(self).__name__, input_name="X")
-                bits = self._query_bits(block, sharpness) if sharpness else self._bits(block)
+                bits = self._query_bits(block, power) if power else self._bits(block)
                 if bits.shape[1] != self.n_bits_:
                     raise ValueError(f"there are {bits.shape[1]} columns for {self.n_bits_} bits")
                 codes[run] = pack(bits[:, :n_bits])

@@ -208,9 +208,9 @@ class StructHash(HashEncoder):
     n_bits_, weights_, weighted_, history_, step_weights_, n_skipped_ : as in `CGHash`
     embedding_, embedding_state_
         The embedding and its arrays, where one was distilled.
-    sharpness_ : ndarray of float
-        To which power `encode_queries` raises the class probabilities of queries at 1, 2, 4, ... bits and those
-        up to the next; 0 where it does what `encode` does. Only where an embedding was distilled.
+    row_power_, query_powers_ : float and ndarray of float
+        Where ``"posterior"`` was distilled: to which powers class probabilities are raised before rows and
+        queries are coded, queries at 1, 2, 4, ... bits and those up to the next.
     C_ : float or None
         As in `CGHash`; None where an embedding was distilled.
 
@@ -307,11 +307,14 @@ class StructHash(HashEncoder):
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         return family_bits(self, X)
 
-    def _sharpness(self, n_bits: int) -> float:
-        return float(self.sharpness_[n_bits.bit_length() - 1]) if self.embedding_ is not None else 0.0
+    def _query_power(self, n_bits: int) -> float | None:
+        power = None
+        if hasattr(self, "query_powers_"):
+            power = float(self.query_powers_[n_bits.bit_length() - 1])
+        return power if power != getattr(self, "row_power_", None) else None
 
-    def _query_bits(self, X: NDArray[Any], sharpness: float) -> NDArray[np.bool_]:
-        return family_bits(self, X, sharpness)
+    def _query_bits(self, X: NDArray[Any], power: float) -> NDArray[np.bool_]:
+        return family_bits(self, X, power)
 
     def _planes(self) -> Planes | None:
         return family_planes(self)

@@ -36,6 +36,7 @@ logger = logging.getLogger("structhash.estimators")
 
 SCANTY = 50  # unlabeled rows that are too few to say how those to be searched lie
 WITNESSES = 1000  # training rows that say how queries are to be coded, at most
+POWERS = ("row_power_", "query_powers_")  # what only an embedding with `raised` leaves
 UNITS = 1e30  # unlabeled rows so many times as large as X cannot be meant
 
 
@@ -92,8 +93,7 @@ def bit_by_bit(
     yield from generate(encoder, Z, graph, master, family, start, rng, known)
     encoder.state_, encoder.n_skipped_ = state, n_skipped
     encoder.embedding_ = None
-    for name in ("embedding_state_", "sharpness_"):  # of an earlier fit that distilled
-        vars(encoder).pop(name, None)
+    forget(encoder, "embedding_state_", *POWERS)
     encoder.weighted_ = not isinstance(schedule, Stagewise)
     report(encoder)
 
@@ -176,7 +176,9 @@ def distil(encoder: Any, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
         yield from generate(encoder, Z, found.graph, found.master, family, start, rng, known)
         encoder.state_, encoder.n_skipped_ = state, 0
         encoder.embedding_, encoder.embedding_state_ = embedding, found.state
-        encoder.sharpness_ = sharpness(encoder, X, y, None if unlabeled is not None else found)
+        forget(encoder, *POWERS)
+        if hasattr(embedding, "raised"):
+            choose_powers(encoder, X, y, None if unlabeled is not None else found)
         encoder.weighted_, encoder.C_ = False, None
         report(encoder)
 
@@ -212,6 +214,12 @@ def check_fractions(y: NDArray[Any]) -> None:
     """ValueError where labels are no classes."""
     if y.dtype.kind == "f" and (y != np.floor(y)).any():
         raise ValueError("Unknown label type: continuous; y holds fractions, give classes or a supervision")
+
+
+def forget(encoder: Any, *names: str) -> None:
+    """Drop what only an earlier fit of another kind has."""
+    for name in names:
+        vars(encoder).pop(name, None)
 
 
 def same_start(known: list[Params], state: Params, encoder: Any) -> None:
@@ -305,17 +313,14 @@ def report(encoder: Any) -> None:
         )
 
 
-def sharpness(encoder: Any, X: NDArray[Any], y: Any, found: Task | None) -> NDArray[np.float64]:
-    """How sharp queries are coded (`Embedding.as_queries`) at 1, 2, 4, ... bits; 0, the last choice, as rows.
+def choose_powers(encoder: Any, X: NDArray[Any], y: NDArray[Any], found: Task | None) -> None:
+    """Set `row_power_`, and `query_powers_` by training rows X (n, d) with labels y (n,), each left out.
 
-    The first by which training rows X (n, d) with labels y (n,), left out, find as much of their class, as mean
-    average precision among themselves goes, as by that which finds most, but for a standard error.
-    `found` has their vectors; None where the points were others.
+    Of the powers of queries, the last being that of rows, it takes the first by which they find as much of their
+    class, as mean average precision among themselves goes, as by that which finds most, but for a standard
+    error. `found` has their vectors; None where the points were others.
     """
     embedding, family = encoder.embedding_, encoder.family_
-    lengths = 2 ** np.arange(encoder.n_bits_.bit_length())
-    if not hasattr(embedding, "as_queries"):
-        return np.zeros(len(lengths))
     if found is None:
         rows = np.random.default_rng(0).permutation(len(X))[:WITNESSES]
         with threadpool_limits(1, user_api="blas"):  # as in `task`
@@ -325,25 +330,28 @@ def sharpness(encoder: Any, X: NDArray[Any], y: Any, found: Task | None) -> NDAr
         rows, Z = found.points[some], found.rows[some]
     labels = np.asarray(y)[rows]
     same = labels[:, None] == labels
-    vectors = [Z, *(embedding.as_queries(Z, each) for each in embedding.sharpness)]
-    kept, *asked = (family.decide(family.features(V, encoder.state_), encoder.bits_) > 0 for V in vectors)
+    encoder.row_power_ = embedding.row_power(y)
+    powers = [*embedding.query_powers, encoder.row_power_]
+    vectors = (embedding.raised(Z, power) for power in powers)
+    asked = [family.decide(family.features(V, encoder.state_), encoder.bits_) > 0 for V in vectors]
 
     def precision(queries: NDArray[np.bool_], n_bits: int) -> NDArray[np.float64]:
-        apart = hamming(pack(queries[:, :n_bits]), pack(kept[:, :n_bits]))
+        apart = hamming(pack(queries[:, :n_bits]), pack(asked[-1][:, :n_bits]))
         values = average_precision(tie_blocks(*among_others(apart, same)))
         return values[~np.isnan(values)]  # of rows that have another of their class
 
-    choices = np.array([*embedding.sharpness, 0.0])
-    return np.array([choices[as_good([precision(each, n) for each in (*asked, kept)])] for n in lengths])
+    lengths = 2 ** np.arange(encoder.n_bits_.bit_length())
+    chosen = [as_good([precision(each, n) for each in asked]) for n in lengths]
+    encoder.query_powers_ = np.array([powers[i] for i in chosen])
 
 
-def family_bits(encoder: Any, X: NDArray[Any], sharpness: float = 0.0) -> NDArray[np.bool_]:
-    """Bits of rows X from the learned functions, or of queries, coded so sharp; 0 is as rows."""
+def family_bits(encoder: Any, X: NDArray[Any], power: float | None = None) -> NDArray[np.bool_]:
+    """Bits of rows X from the learned functions, or of queries that are not coded as rows are."""
     embedding = getattr(encoder, "embedding_", None)
     if embedding is not None:
         X = embedding.embed(X, encoder.embedding_state_)
-        if sharpness:
-            X = embedding.as_queries(X, sharpness)
+        if hasattr(embedding, "raised"):
+            X = embedding.raised(X, encoder.row_power_ if power is None else power)
     return encoder.family_.decide(encoder.family_.features(X, encoder.state_), encoder.bits_) > 0
 
 

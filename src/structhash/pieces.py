@@ -133,9 +133,9 @@ class Embedding(Protocol):
     draw together what is alike (`structhash.masters.listwise`); `nearest`, how many of a point's partners are
     those of largest cosine; `sample`, how many points bits are learned from and how many partners each has, at
     most. One that is linear may have ``linear(state)``, a centre (d,), a matrix (d, k) and a scale, so that
-    planes in it are planes among the rows. One from which bits are not learned as rows are coded has
-    ``as_points(Z)``; one in which queries are not as other rows has ``as_queries(Z, sharpness)`` and a tuple
-    `sharpness` to choose from. Both give vectors from those that `embed` gives.
+    planes in it are planes among the rows. One in which points, rows and queries are not coded alike has
+    ``raised(Z)``, the vectors to learn bits from, ``raised(Z, power)``, those to code rows and queries from,
+    ``row_power(y)``, and a tuple `query_powers` to choose from, those best as a rule first.
     """
 
     labelled: ClassVar[bool]

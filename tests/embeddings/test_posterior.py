@@ -58,14 +58,25 @@ def test_targets_are_the_chances_of_a_common_class():
     np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-5)
 
 
-def test_bits_are_learned_from_an_eighth_of_the_sharpness_and_queries_have_what_is_asked_for():
+def test_bits_are_learned_from_an_eighth_of_the_sharpness_and_others_have_what_is_asked_for():
     scores = RNG.normal(size=(6, 4)) * 3
     piece, Z = Posterior(), softmax(scores / 16, axis=1)  # of rows
-    np.testing.assert_allclose(piece.as_points(Z), softmax(scores / 8, axis=1), rtol=1e-10)
-    np.testing.assert_allclose(piece.as_queries(Z, 0.5), softmax(scores / 2, axis=1), rtol=1e-10)
-    np.testing.assert_allclose(piece.as_queries(Z, 1), softmax(scores, axis=1), rtol=1e-10)
-    assert piece.as_points(Z.astype(np.float32)).dtype == np.float32
-    assert piece.as_queries(Z.astype(np.float32), 1).dtype == np.float32
+    np.testing.assert_allclose(piece.raised(Z), softmax(scores / 8, axis=1), rtol=1e-10)
+    for power in (1 / 16, 0.1, 0.5, 1):
+        np.testing.assert_allclose(piece.raised(Z, power), softmax(power * scores, axis=1), rtol=1e-10)
+        assert piece.raised(Z.astype(np.float32), power).dtype == np.float32
+
+
+def test_rows_are_coded_the_softer_the_more_training_rows_a_class_has():
+    found = [Posterior().row_power(np.repeat([0, 1], n)) for n in (3, 10, 20, 50, 100, 500)]
+    assert found[:2] == [1 / 8, 1 / 8]
+    assert found[-2:] == [1 / 16, 1 / 16]
+    assert 1 / 8 > found[2] > found[3] > 1 / 16
+    assert Posterior().row_power(np.repeat([3, 7], [10**3, 1000 - 990])) == pytest.approx(
+        1 / 16
+    )  # the mean counts
+    half_way = Posterior().row_power(np.arange(3162) % 100)
+    assert half_way == pytest.approx(1 / np.sqrt(8 * 16), rel=1e-4)
 
 
 def test_training_vectors_are_as_unsure_as_those_of_new_rows():

@@ -72,7 +72,7 @@ def own_facts(path: Path) -> dict[str, Any]:
     }
     if getattr(model, "embedding_", None) is not None:  # it was distilled
         facts["embedding"] = spell(model.embedding_)
-        facts["queries"] = "codes of their own" if model.sharpness_[-1] else "coded alike"
+        facts["queries"] = "codes of their own" if model._query_power(model.n_bits_) else "coded alike"
     if is_auto(getattr(model, "C", None)) and model.C_ is not None:
         facts["C"] = model.C_
     return {**facts, "weighted": model.search_weights_ is not None, "parameters": params}

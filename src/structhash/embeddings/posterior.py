@@ -27,7 +27,8 @@ SHARPNESS = (-1.0, 6.0)  # where the logarithm of the factor in the softmax is s
 FLOOR = 1e-6  # eigenvalues of the kernel below, as a share of the largest, are left out
 LEAST = 1e-6  # of what a row's score may rest on other rows
 SOFT = 8.0  # bits are learned from p to the power 1 / 8
-SOFTER = 16.0  # the vectors of rows are p to the power 1 / 16
+SOFTER = 16.0  # the vectors, and those that rows are coded from at the softest, are p to the power 1 / 16
+FEW, MANY = 10, 100  # training rows a class at which rows are coded at the power 1 / 8, and at 1 / 16
 
 
 class _Regression(NamedTuple):
@@ -51,9 +52,10 @@ class Posterior:
     regression that has seen a row are too good to learn bits from.
 
     Bits are learned from softmax(s f / 8), an eighth as sharp as p, so that they can part what p is sure of.
-    The vectors of rows are half as sharp again, so that what p is not sure of comes to lie between the classes,
-    away from what it is sure of. Those of queries are sharper, up to p itself: found first is what is surely of
-    the likeliest class, not what is as unsure as the query.
+    Rows are coded from vectors up to half as sharp again, so that what p is not sure of comes to lie between
+    the classes, away from what it is sure of: half where a class has 100 training rows or more, not at all
+    where it has 10, since then p is sure of little. Queries are coded from sharper ones, up to p itself: found
+    first is what is surely of the likeliest class, not what is as unsure as the query.
 
     Parameters
     ----------
@@ -78,7 +80,7 @@ class Posterior:
     pull: ClassVar[float] = 0.0
     nearest: ClassVar[int] = 0
     sample: ClassVar[tuple[int, int]] = (4000, 512)
-    sharpness: ClassVar[tuple[float, ...]] = (0.25, 0.5, 1.0)
+    query_powers: ClassVar[tuple[float, ...]] = (0.25, 0.5, 1.0)
     anchors: int = 2000
 
     def __post_init__(self) -> None:
@@ -143,13 +145,20 @@ class Posterior:
         out *= counts
         return out / out.sum(axis=1, keepdims=True)
 
-    def as_points(self, Z: NDArray[Any]) -> NDArray[Any]:
-        """What bits are learned from, of rows with vectors Z (n, n_classes)."""
-        return powers(Z, SOFTER / SOFT).astype(Z.dtype)
+    def raised(self, Z: NDArray[Any], power: float = 1 / SOFT) -> NDArray[Any]:
+        """Vectors p to this power of rows with vectors Z (n, n_classes); by default those to learn bits from."""
+        return Z if power == 1 / SOFTER else powers(Z, SOFTER * power).astype(Z.dtype)
 
-    def as_queries(self, Z: NDArray[Any], sharpness: float) -> NDArray[Any]:
-        """Vectors of rows as queries, p to the power `sharpness`, from those as rows Z (n, n_classes)."""
-        return powers(Z, SOFTER * sharpness).astype(Z.dtype)
+    def row_power(self, y: NDArray[Any]) -> float:
+        """Power at which rows are coded, which falls as the training rows a class has, on average, grow.
+
+        Examples
+        --------
+        >>> [round(1 / Posterior().row_power(np.arange(n) % 2), 1) for n in (10, 20, 60, 200, 1000)]
+        [8.0, 8.0, 11.1, 16.0, 16.0]
+        """
+        share = np.clip(np.log(len(y) / len(np.unique(y)) / FEW) / np.log(MANY / FEW), 0, 1)
+        return float(SOFT ** (share - 1) * SOFTER**-share)
 
 
 def powers(Z: NDArray[Any], exponent: float) -> NDArray[np.float64]:
