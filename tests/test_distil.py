@@ -122,6 +122,12 @@ def test_a_query_finds_rows_that_are_surely_of_its_likeliest_class():
         np.testing.assert_array_equal(other.encode_queries(X), other.encode(X))
 
 
+@pytest.mark.parametrize("n", [2, 3])
+def test_two_or_three_rows_are_enough(n):
+    codes = StructHash(8, random_state=0).fit(X[:n]).transform(X[:n])
+    assert len(np.unique(codes, axis=0)) == n
+
+
 def test_partners_stand_for_all_points_but_the_query():
     for n, length, n_near in ((100, 20, 5), (100, 99, 5), (100, 20, 20)):
         counts = stand_for(n, length, n_near)

@@ -316,9 +316,9 @@ def report(encoder: Any) -> None:
 def choose_powers(encoder: Any, X: NDArray[Any], y: NDArray[Any], found: Task | None) -> None:
     """Set `row_power_`, and `query_powers_` by training rows X (n, d) with labels y (n,), each left out.
 
-    Of the powers of queries, the last being that of rows, it takes the first by which they find as much of their
-    class, as mean average precision among themselves goes, as by that which finds most, but for a standard
-    error. `found` has their vectors; None where the points were others.
+    Of the powers of queries, the last being that of rows, it takes the first by which they find as much of
+    their class, as mean average precision among themselves goes, as by that which finds most, but for a
+    standard error. `found` has their vectors; None where the points were others.
     """
     embedding, family = encoder.embedding_, encoder.family_
     if found is None:

@@ -67,6 +67,28 @@ def test_before_the_first_bit_all_partners_have_the_same_chance():
     np.testing.assert_allclose(entries, (1 / LENGTH - TARGETS.ravel()) / N, atol=1e-7)
 
 
+def test_the_start_is_the_same_whatever_bits_there_are():
+    master = ListwiseMaster(graph(), TARGETS.ravel(), 8)
+    before = master.start()
+    for _ in range(8):
+        master.add(RNG.integers(0, 2, N).astype(np.uint8))
+    np.testing.assert_array_equal(master.start(), before)
+
+
+def test_no_chance_is_so_small_that_it_is_0():
+    """Bits that follow the targets exactly drive the weight up; one list has no near partner at all."""
+    side = (np.arange(N) < N // 2).astype(np.uint8)
+    targets = (side[PARTNERS] == side[:, None]).astype(float)
+    side[0] ^= 1
+    targets[0] = 1
+    targets /= targets.sum(axis=1, keepdims=True)
+    master = ListwiseMaster(graph(), targets.ravel(), 300)
+    for _ in range(300):
+        solution = master.add(side)
+        assert np.isfinite(solution.entries).all()
+    assert np.isfinite(solution.objective)
+
+
 def test_codes_longer_than_a_byte_can_count_are_learned():
     master = ListwiseMaster(graph(), TARGETS.ravel(), 300)
     bit = (np.arange(N) % 2).astype(np.uint8)

@@ -146,7 +146,7 @@ class Posterior:
         return out / out.sum(axis=1, keepdims=True)
 
     def raised(self, Z: NDArray[Any], power: float = 1 / SOFT) -> NDArray[Any]:
-        """Vectors p to this power of rows with vectors Z (n, n_classes); by default those to learn bits from."""
+        """Vectors p to this power of rows with vectors Z (n, n_classes); by default that of bits."""
         return Z if power == 1 / SOFTER else powers(Z, SOFTER * power).astype(Z.dtype)
 
     def row_power(self, y: NDArray[Any]) -> float:

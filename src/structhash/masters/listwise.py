@@ -15,6 +15,7 @@ from structhash.pieces import Solution
 ROUNDS = 50  # Newton steps for one number, at most
 ENOUGH = 1e-9  # slope of the mean loss at which they end
 LEAST, MOST = 1e-6, 50.0  # the weight
+FARTHEST = 700.0  # weighted distance, at most, so that its chance is above 0
 
 
 class ListwiseMaster:
@@ -62,14 +63,16 @@ class ListwiseMaster:
         self.distances = np.zeros(len(targets), np.uint8 if n_bits < 256 else np.int32)
 
     def start(self) -> NDArray[np.float32]:
-        """Pair weights before the first bit: every point has the same chance."""
-        return self.entries(np.ones(1))
+        """Pair weights as before the first bit: every point has the same chance."""
+        return self.entries(np.ones(self.n_bits + 1))
 
     def add(self, bit: NDArray[np.uint8]) -> Solution:
         """The weight, and the pair weights, with one more bit (n,)."""
         np.add(self.distances, self.graph.differ(bit), out=self.distances)
         self.n_bits += 1
         steps = np.arange(self.n_bits + 1)
+        most = min(MOST, FARTHEST / self.n_bits)
+        self.weight = min(self.weight, most)
         ptr, rounds, before = self.graph.indptr, 0, 0.0
         while rounds < ROUNDS and self.weight != before:
             rounds += 1
@@ -80,7 +83,7 @@ class ListwiseMaster:
             before = self.weight
             if abs(slope) > ENOUGH and curvature > 0:
                 after = before - slope / curvature
-                self.weight = float(min(max(after, before / 2, LEAST), before * 2, MOST))
+                self.weight = float(min(max(after, before / 2, LEAST), before * 2, most))
         weights = np.full(self.n_bits, self.weight)
         return Solution(weights, self.entries(np.exp(-self.weight * steps)), loss, abs(slope), rounds)
 
