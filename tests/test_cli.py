@@ -221,6 +221,25 @@ def test_fit_from_judgements(here, tmp_path, method):
     np.testing.assert_array_equal(load_model(tmp_path / "m").encode(X[:50]), expected.encode(X[:50]))
 
 
+def test_fit_from_judgements_that_help_or_do_not(here, tmp_path):
+    rng = np.random.default_rng(0)
+    helps = [
+        (q, d, 1) for q in range(60) for d in rng.permutation(np.flatnonzero(Y[:300] == Y[q]))[:9] if d != q
+    ]
+    np.savez(tmp_path / "helps.npz", X=X[:300], qrels=np.array(helps))  # queries are rows
+    done("fit", tmp_path / "helps.npz", "-o", tmp_path / "m", "--bits", 8)
+    expected = StructHash(8, random_state=0).fit(X[:300], Qrels(np.array(helps)))
+    np.testing.assert_array_equal(load_model(tmp_path / "m").encode(X), expected.encode(X))
+    assert expected.embedding_ is None
+    facts = machine("info", tmp_path / "m")
+    assert (facts["ranking"], "embedding" in facts) == ("sndcg", False)
+    facts = machine("info", "m")
+    assert (facts["embedding"], "ranking" in facts) == ("posterior", False)
+    done("fit", "judged.npz", "-o", tmp_path / "m", "--bits", 4, "--method", "structhash:embedding=cosine")
+    expected = StructHash(4, embedding="cosine", random_state=0).fit(X[200:260])
+    np.testing.assert_array_equal(load_model(tmp_path / "m").encode(X), expected.encode(X))
+
+
 @pytest.mark.parametrize("method", ["structhash:embedding=manifold", "structhash:embedding=metric|manifold"])
 def test_fit_with_unlabeled_rows(here, tmp_path, method):
     words = ("-o", tmp_path / "m", "--bits", 4, "--method", method, "--unlabeled", "x.npy")

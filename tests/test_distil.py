@@ -192,6 +192,7 @@ def test_as_good_is_the_first_within_a_standard_error_of_the_best():
     assert as_good([short, level, best]) == 1
     assert as_good([best, best + 1]) == 1
     assert as_good([np.zeros(0), np.zeros(0)]) == 0
+    assert as_good([short, best], errors=2) == 0
 
 
 def test_queries_of_their_own_code_find_more():

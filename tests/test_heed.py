@@ -3,12 +3,15 @@
 import logging
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 
 from structhash import Qrels, StructHash
+from structhash.codes import hamming
 from structhash.embeddings.cosine import Cosine
 from structhash.heed import FOLDS, heeds, relevant
+from structhash.metrics import tie_blocks
 
 X, Y = load_digits(return_X_y=True)
 DOCUMENTS, QUERIES = slice(0, 600), slice(600, 680)
@@ -55,19 +58,19 @@ def test_the_queries_that_are_asked_have_no_part_in_what_is_learned(monkeypatch)
     qrels, seen = by_class(10), []
     alone = StructHash(4, random_state=0).fit(X[DOCUMENTS])
     known = relevant(X[DOCUMENTS], qrels)
-    fit, encode = StructHash.fit, StructHash.encode
+    fit, codes = StructHash.fit, StructHash._codes
 
     def watched_fit(self, X, y):
         seen.append((set(y.judgements[:, 0].tolist()), []))
         return fit(self, X, y)
 
-    def watched_encode(self, X):
+    def watched_codes(self, X, n_bits):
         if seen and len(X) < 10:
             seen[-1][1].append(X)
-        return encode(self, X)
+        return codes(self, X, n_bits)
 
     monkeypatch.setattr(StructHash, "fit", watched_fit)
-    monkeypatch.setattr(StructHash, "encode", watched_encode)
+    monkeypatch.setattr(StructHash, "_codes", watched_codes)
     heeds(alone, X[DOCUMENTS], qrels, known)
     asked = []
     for learned, (one, other) in seen:
@@ -98,6 +101,45 @@ def test_it_is_bit_by_bit_and_whole_or_nothing_either_way(qrels):
     assert len(list(model.steps(X[DOCUMENTS], qrels))) == 5
 
 
+def test_the_model_is_set_once_the_steps_are_exhausted():
+    model = StructHash(3, random_state=0)
+    for _ in (steps := model.steps(X[DOCUMENTS], at_random())):
+        assert not hasattr(model, "n_bits_")
+    assert model.n_bits_ == 3
+    assert list(steps) == []
+
+
+def test_a_random_state_is_drawn_from():
+    draws = [np.random.RandomState(1) for _ in range(2)]
+    StructHash(3, random_state=draws[0]).fit(X[DOCUMENTS], at_random())
+    StructHash(3, random_state=draws[1]).fit(X[DOCUMENTS])
+    assert draws[0].randint(10**6) == draws[1].randint(10**6)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.int32, np.float16, "frame"])
+def test_documents_of_any_type_and_queries_of_another(kind):
+    rows = pd.DataFrame(X[DOCUMENTS]).rename(columns=str) if kind == "frame" else X[DOCUMENTS].astype(kind)
+    qrels = by_class(8, Q=X[QUERIES] + 0.25)
+    assert StructHash(3, random_state=0).fit(rows, qrels).n_bits_ == 3
+
+
+def test_a_query_that_is_a_document_does_not_find_itself(monkeypatch):
+    seen = []
+    monkeypatch.setattr("structhash.heed.average_precision", lambda blocks: seen.append(blocks) or np.zeros(5))
+    alone = StructHash(4, random_state=0).fit(X[DOCUMENTS])
+    qrels = by_class(20, Q=None)
+    heeds(alone, X[DOCUMENTS], qrels, relevant(X[DOCUMENTS], qrels))
+    order = np.random.default_rng(0).permutation(20)
+    for fold, blocks in enumerate(seen[::2]):
+        rows = order[fold::4]
+        apart = hamming(alone.encode(X[rows]), alone.encode(X[DOCUMENTS])).astype(int)
+        apart[np.arange(5), rows] = 5  # behind all
+        wanted = np.array([np.isin(np.arange(600), relevant(X[DOCUMENTS], qrels)[q]) for q in rows])
+        for found, expected in zip(blocks, tie_blocks(apart, wanted), strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("qrels", [by_class(), at_random()], ids=["help", "do-not"])
 def test_a_warm_start_goes_on_as_the_fit_before(qrels):
     model = StructHash(4, warm_start=True, random_state=0).fit(X[DOCUMENTS], qrels)
@@ -105,6 +147,8 @@ def test_a_warm_start_goes_on_as_the_fit_before(qrels):
     model.set_params(n_bits=7).fit(X[DOCUMENTS], qrels)
     assert (model.embedding_ is not None) == alone
     same(model, StructHash(7, random_state=0).fit(X[DOCUMENTS], qrels))
+    with pytest.raises(ValueError, match="judged documents run from 9999"):
+        model.fit(X[DOCUMENTS], Qrels(np.array([[0, 9999, 1]]), X[QUERIES]))
 
 
 def test_the_log_says_what_was_found(caplog):

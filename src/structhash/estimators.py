@@ -20,6 +20,7 @@ from structhash.fitting import (
     learn,
     threads,
 )
+from structhash.heed import RANKING
 from structhash.masters.hinge import HingeMaster
 from structhash.masters.ranking import RankingMaster
 from structhash.masters.triplet import TripletMaster
@@ -207,7 +208,7 @@ class StructHash(HashEncoder):
     ----------
     n_bits_, weights_, weighted_, history_, step_weights_, n_skipped_ : as in `CGHash`
     embedding_, embedding_state_
-        The embedding and its arrays, where one was distilled.
+        The embedding, None where none was distilled, and its arrays.
     row_power_, query_powers_ : float and ndarray of float
         Where ``"posterior"`` was distilled: to which powers class probabilities are raised before rows and
         queries are coded, queries at 1, 2, 4, ... bits and those up to the next.
@@ -276,7 +277,7 @@ class StructHash(HashEncoder):
 
     def steps(self, X: Any, y: Any = None, *, unlabeled: Any = None) -> Iterator[Step]:
         """`fit` as a generator, one `Step` a bit; the model is fitted once it is exhausted."""
-        ranking = load("rankings", "sndcg" if is_auto(self.ranking) else self.ranking)
+        ranking = load("rankings", RANKING if is_auto(self.ranking) else self.ranking)
         regularizer = load("regularizers", self.regularizer)
         n_jobs = threads(self.n_jobs)
         check_settings(self)

@@ -116,18 +116,18 @@ def from_judgements(
     """
     with whole_or_nothing(encoder):
         refuse_auto(encoder, qrels)
+        known = relevant(encoder._check(X, keep=True), qrels)
         if stored(encoder):
             alone = encoder.embedding_ is not None
             yield from distil(encoder, X, None, None) if alone else bit_by_bit(encoder, X, qrels, make_master)
             return
-        known = relevant(encoder._check(X, keep=True), qrels)
-        rows_alone = clone(encoder)
+        rows_alone = clone(encoder).set_params(random_state=encoder.random_state)  # itself, to be drawn from
         steps = list(distil(rows_alone, X, None, None))
         if heeds(rows_alone, rows_alone._open(X), qrels, known):
             yield from bit_by_bit(encoder, X, qrels, make_master)
             return
-        vars(encoder).update({name: value for name, value in vars(rows_alone).items() if name.endswith("_")})
         yield from steps
+        vars(encoder).update({name: value for name, value in vars(rows_alone).items() if name.endswith("_")})
 
 
 def weight_of_loss(encoder: Any, X: NDArray[Any], y: Any, known: list[Params]) -> Any:

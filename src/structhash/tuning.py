@@ -109,12 +109,12 @@ def best(tried: Iterable[Trial]) -> Any:
     return max(tried, key=lambda trial: -np.inf if trial.score is None else trial.score).encoder
 
 
-def as_good(values: list[NDArray[np.float64]]) -> int:
-    """The first of several lists of paired values whose sum is that of the best but for a standard error."""
+def as_good(values: list[NDArray[np.float64]], errors: float = 1.0) -> int:
+    """The first of several lists of paired values as good, on average, as the best but for standard errors."""
     best = max(values, key=np.sum)
     short = [best - each for each in values]
-    errors = [np.linalg.norm(each - each.sum() / max(1, len(each))) for each in short]
-    return next(i for i, each in enumerate(values) if best.sum() - each.sum() <= errors[i])
+    spread = [np.linalg.norm(each - each.sum() / max(1, len(each))) for each in short]  # errors of the sums
+    return next(i for i, each in enumerate(short) if best.sum() - values[i].sum() <= errors * spread[i])
 
 
 def around(C: float) -> list[float]:

@@ -14,6 +14,7 @@ from structhash import files
 from structhash.commands.console import show, to_json
 from structhash.commands.inputs import read_array
 from structhash.encoder import load_model
+from structhash.heed import RANKING
 from structhash.io import read, unreadable
 from structhash.pieces import KINDS, classes, is_auto, spell
 from structhash.search import load_index
@@ -73,6 +74,8 @@ def own_facts(path: Path) -> dict[str, Any]:
     if getattr(model, "embedding_", None) is not None:  # it was distilled
         facts["embedding"] = spell(model.embedding_)
         facts["queries"] = "codes of their own" if model._query_power(model.n_bits_) else "coded alike"
+    elif "ranking" in params:  # of judgements, the one of two that other queries found more by
+        facts["ranking"] = RANKING if is_auto(params["ranking"]) else params["ranking"]
     if is_auto(getattr(model, "C", None)) and model.C_ is not None:
         facts["C"] = model.C_
     return {**facts, "weighted": model.search_weights_ is not None, "parameters": params}

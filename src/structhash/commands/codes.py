@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from structhash._checks import check_positive, listed
 from structhash.commands.console import bar, check_output, print_table, say, show, to_json
 from structhash.commands.inputs import judgements, labels, methods, read_array, read_for
+from structhash.crossvalidate import embedding_of
 from structhash.encoder import load_model
 from structhash.files import atomic
 from structhash.io import Dataset, read, read_codes, write_npy
@@ -156,8 +157,10 @@ def supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool) 
         raise ValueError(f"--neighbours: {method.name!r} cannot learn from them; name structhash or cghash")
     if neighbours:
         return Neighbours(n_near=method.encoders[0].n_near, n_far=method.encoders[0].n_far)
-    if any_kind and dataset.y is None and dataset.Q is not None and dataset.qrels is not None:
-        table = judgements(dataset.qrels, len(dataset.Q), len(dataset.X), path)
+    qrels = None if embedding_of(method.encoders[0]) else dataset.qrels  # it learns from X alone
+    if any_kind and dataset.y is None and qrels is not None:
+        n_queries = len(dataset.X if dataset.Q is None else dataset.Q)  # which are rows of X without Q
+        table = judgements(qrels, n_queries, len(dataset.X), path)
         return Qrels(table, dataset.Q, method.encoders[0].n_near, method.encoders[0].n_far)
     needed = get_tags(method.encoders[0]).target_tags.required or len(method.encoders) > 1
     if needed or (any_kind and dataset.y is not None):

@@ -91,7 +91,7 @@ def compare(
         table = judgements(dataset.qrels, len(dataset.Q), len(dataset.X), data)
         results = run(parsed, dataset.X, dataset.Q, table, compare=compare_judged, **fits)
     else:
-        y = labels(dataset, data, "a comparison judges by them")
+        y = labels(dataset, data, f"--protocol {protocol} judges by them (--protocol judged, by Q and qrels)")
         results = run(parsed, dataset.X, y, protocol=protocol, n_queries=n_queries, n_train=n_train, **fits)
     lines = report.summarise(results)
     about = {

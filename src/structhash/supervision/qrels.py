@@ -38,9 +38,9 @@ class Qrels:
     are scaled so that those of one graded query add up to 1.
 
     Some dozens of queries are too few to learn from alone: on 32 queries of DBpedia-Entity, 32 bits learned so
-    have nDCG@10 0.12 for other queries, those of ITQ 0.31. `StructHash` with no settings asks judged queries
-    that are left out, and takes no notice of judgements by which they find no more; then n_near, n_far and
-    unjudged have no part in it.
+    have nDCG@10 0.12 for other queries, those of ITQ 0.31. `StructHash` with ``ranking="auto"`` asks judged
+    queries that are left out, and takes no notice of judgements by which they find no more; then n_near, n_far
+    and unjudged have no part in it.
 
     A query without a relevant or without an irrelevant document asks nothing: it is skipped, with a warning in
     the log that counts such queries.
@@ -120,17 +120,27 @@ class Qrels:
         Raises
         ------
         ValueError
-            If Q is no finite matrix as wide as X.
+            If Q is no finite matrix as wide as X, or X has a type that cannot hold it.
         """
         if self.Q is None:
             return X
+        self.check_queries(X.shape[1])
+        with np.errstate(over="ignore"):
+            Q = np.asarray(self.Q).astype(X.dtype, copy=False)
+        if not np.isfinite(Q).all():
+            raise ValueError(f"Q reaches beyond what {X.dtype} holds, as which X comes; give both in one unit")
+        return np.vstack([X, Q])
+
+    def check_queries(self, width: int) -> None:
+        """ValueError where Q is no finite matrix of this width; none is fine."""
+        if self.Q is None:
+            return
         Q = np.asarray(self.Q)
-        if Q.ndim != 2 or len(Q) == 0 or Q.shape[1] != X.shape[1] or Q.dtype.kind not in "fiub":
-            raise ValueError(f"Q is {Q.dtype} of shape {Q.shape}; give numbers, {X.shape[1]} columns as X has")
+        if Q.ndim != 2 or len(Q) == 0 or Q.shape[1] != width or Q.dtype.kind not in "fiub":
+            raise ValueError(f"Q is {Q.dtype} of shape {Q.shape}; give numbers, {width} columns as X has")
         if not np.isfinite(Q).all():
             row = int(np.isfinite(Q).all(axis=1).argmin())
             raise ValueError(f"Q holds NaN or infinite values, the first in row {row}; remove or fill them")
-        return np.vstack([X, Q.astype(X.dtype, copy=False)])
 
     def rankings(self, X: NDArray[Any], rng: np.random.Generator) -> Rankings:
         """Draw the documents of every binary query; row numbers refer to `points(X)`.
