@@ -145,8 +145,9 @@ class Posterior:
         out *= counts
         return out / out.sum(axis=1, keepdims=True)
 
-    def raised(self, Z: NDArray[Any], power: float = 1 / SOFT) -> NDArray[Any]:
-        """Vectors p to this power of rows with vectors Z (n, n_classes); by default that of bits."""
+    def raised(self, Z: NDArray[Any], power: float | None = None) -> NDArray[Any]:
+        """Vectors p to this power, by default 1 / 8, of rows with vectors Z (n, n_classes)."""
+        power = 1 / SOFT if power is None else power
         return Z if power == 1 / SOFTER else powers(Z, SOFTER * power).astype(Z.dtype)
 
     def row_power(self, y: NDArray[Any]) -> float:
