@@ -194,7 +194,17 @@ def rivals():
 
 def kernel():
     """StructHash beside peers that have its kernel."""
-    found, files = {}, sorted((RESULTS / "kernel").glob("*.json"))
+    return by_set("kernel")
+
+
+def prefix():
+    """Prefixes of the code, from short to long."""
+    return by_set("prefix")
+
+
+def by_set(folder):
+    """Methods and lengths of the files of a folder, a column a data set."""
+    found, files = {}, sorted((RESULTS / folder).glob("*.json"))
     for path in files:
         for line in json.loads(path.read_text())["lines"]:
             cell = " / ".join(f"{line['mean'][m]:.3f}{mark(line['p_value'][m])}" for m in SEEN)
@@ -293,7 +303,7 @@ def published():
 PAGES = {
     "baselines.md": (peers, originals),
     "method.md": (study,),
-    "results.md": (rivals, kernel, judged, seen, unseen, published),
+    "results.md": (rivals, kernel, prefix, judged, seen, unseen, published),
     "speed.md": (speed, phases, sizes, versions),
 }
 
