@@ -37,6 +37,11 @@ def runs(n: int, rows: int = ROWS) -> Iterator[slice]:
         yield slice(first, min(first + rows, n))
 
 
+def some(n: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Numbers of n rows, sorted: all of them, or `most` drawn at random where they are more."""
+    return np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
+
+
 def unit_rows(X: NDArray[Any]) -> NDArray[np.float64]:
     """Rows x / ||x|| (n, d), float64; rows of zeros stay so."""
     Z = X.astype(np.float64)

@@ -91,9 +91,9 @@ def check_method(method: Method) -> None:
     if len(method.encoders) > 1:
         raise ValueError(f"{method.name!r}: alternatives are chosen by labels; name one setting here")
     for encoder in method.encoders:
-        if is_auto(getattr(encoder, "C", None)) and not embedding_of(encoder):
-            raise ValueError(f"{method.name!r}: C='auto' is chosen by labels; give a number here")
         embedding = embedding_of(encoder)
+        if is_auto(getattr(encoder, "C", None)) and not embedding:
+            raise ValueError(f"{method.name!r}: C='auto' is chosen by labels; give a number here")
         by_labels = get_tags(encoder).target_tags.required and not bit_by_bit(encoder)
         if by_labels or (embedding and embedding.labelled):
             raise ValueError(f"{method.name!r} learns from class labels, not from judgements; leave it out")

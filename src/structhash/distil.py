@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
-from structhash._rows import unit_rows
+from structhash._rows import some, unit_rows
 from structhash.embeddings._graph import nearest
 from structhash.embeddings.posterior import Posterior
 from structhash.masters.listwise import ListwiseMaster
@@ -41,7 +41,7 @@ def task(
     The points are rows of X, or of `others` (m, d) where they are given.
     """
     n, (most, length) = len(X) if others is None else len(others), embedding.sample
-    points = np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
+    points = some(n, most, rng)
     with threadpool_limits(1, user_api="blas"):  # else the last digits, and then bits, depend on their number
         state, rows = embedding.fit(X, y, others, points, rng)
         U = unit_rows(rows).astype(np.float32)

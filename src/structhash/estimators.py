@@ -309,10 +309,10 @@ class StructHash(HashEncoder):
         return family_bits(self, X)
 
     def _query_power(self, n_bits: int) -> float | None:
-        power = None
-        if hasattr(self, "query_powers_"):
-            power = float(self.query_powers_[n_bits.bit_length() - 1])
-        return power if power != getattr(self, "row_power_", None) else None
+        if not hasattr(self, "query_powers_"):
+            return None
+        power = float(self.query_powers_[n_bits.bit_length() - 1])
+        return None if power == self.row_power_ else power
 
     def _query_bits(self, X: NDArray[Any], power: float) -> NDArray[np.bool_]:
         return family_bits(self, X, power)

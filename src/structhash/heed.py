@@ -47,6 +47,8 @@ def heeds(encoder: Any, X: NDArray[Any], qrels: Qrels, known: dict[int, NDArray[
     order = rng.permutation(list(known))[:ASKED]
     others = rng.permutation(len(X))[:AMONG]
     documents = np.unique(np.concatenate([others, *(known[q] for q in order)]))
+    rows = X[documents]
+    kept = encoder._codes(rows, encoder.n_bits_)
     alone: list[NDArray[np.float64]] = []  # average precision of each query by codes of X alone,
     learned: list[NDArray[np.float64]] = []  # and by those of judgements
     for fold in range(FOLDS):
@@ -55,16 +57,16 @@ def heeds(encoder: Any, X: NDArray[Any], qrels: Qrels, known: dict[int, NDArray[
         rest = np.isin(table[:, 0], np.setdiff1d(list(known), asked))
         model = clone(encoder).set_params(ranking=RANKING, warm_start=False)
         model.fit(X, replace(qrels, judgements=table[rest]))
-        for scores, each in ((alone, encoder), (learned, model)):
-            codes = (each._codes(rows, each.n_bits_) for rows in (vectors[asked], X[documents]))
-            apart = hamming(*codes).astype(np.int32)
+        wanted = np.stack([np.isin(documents, known[q]) for q in asked])
+        both = (alone, encoder, kept), (learned, model, model._codes(rows, model.n_bits_))
+        for scores, each, codes in both:
+            apart = hamming(each._codes(vectors[asked], each.n_bits_), codes).astype(np.int32)
             if qrels.Q is None:  # a query that is a document comes last, whence it counts for nothing
                 apart[documents == asked[:, None]] = each.n_bits_ + 1
-            wanted = np.stack([np.isin(documents, known[q]) for q in asked])
             scores.append(average_precision(tie_blocks(apart, wanted)))
-    both = [np.concatenate(each) for each in (alone, learned)]
-    logger.info("held-out mAP %.4f of the rows alone, %.4f of judgements", *map(np.mean, both))
-    return as_good(both, errors=2) == 1
+    found = [np.concatenate(each) for each in (alone, learned)]
+    logger.info("held-out mAP %.4f of the rows alone, %.4f of judgements", *map(np.mean, found))
+    return as_good(found, errors=2) == 1
 
 
 def relevant(X: NDArray[Any], qrels: Qrels) -> dict[int, NDArray[np.int64]]:

@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from structhash._checks import check_count
-from structhash._rows import float_type, floats, runs, unit_rows
+from structhash._rows import float_type, floats, runs, some, unit_rows
 from structhash.embeddings._targets import dots
 from structhash.families._gauss import similarities, squared_distances
 from structhash.families._scale import ROWS, blocks, mean_and_scale
@@ -109,9 +109,7 @@ class Posterior:
         def rows(part: Any) -> NDArray[np.float64]:
             return places(X[part], mean, units)
 
-        judged = points
-        if others is not None:
-            judged = np.arange(len(X)) if len(X) <= JUDGED else np.sort(rng.permutation(len(X))[:JUDGED])
+        judged = points if others is None else some(len(X), JUDGED, rng)
         found = regress(rows, rows(anchors), index, sigma, judged)
         factor, dtype = found.sharpness / SOFTER, float_type(X.dtype)
         state = {
@@ -183,16 +181,16 @@ def choose(
     X: NDArray[Any], index: NDArray[np.int64], mean: NDArray[Any], rng: np.random.Generator
 ) -> tuple[tuple[float, float], float]:
     """The units of `places`, and the bandwidth, by the likelihood of the labels of some rows."""
-    some = rng.permutation(len(X))[:TRIAL]
-    spreads = [root_spread(unit_rows(X[some])), root_spread(floats(X[some]).astype(np.float64))]
+    drawn = rng.permutation(len(X))[:TRIAL]
+    spreads = [root_spread(unit_rows(X[drawn])), root_spread(floats(X[drawn]).astype(np.float64))]
     trials = []
     for form in FORMS:
         units = spreads[0] * form[0], spreads[1] * form[1]
         if not any(units):  # all rows have one direction
             continue
-        rows = places(X[some], mean, units)
+        rows = places(X[drawn], mean, units)
         for sigma in np.sqrt(np.multiply(BANDWIDTHS, sum(form))):
-            found = regress(rows.__getitem__, rows, index[some], sigma, np.arange(len(some)))
+            found = regress(rows.__getitem__, rows, index[drawn], sigma, np.arange(len(drawn)))
             trials.append((found.loss, units, float(sigma)))
     _, units, sigma = min(trials)
     return units, sigma
