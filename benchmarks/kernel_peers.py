@@ -16,14 +16,14 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 
 import numpy as np
 
-from structhash import report
-from structhash._rows import runs
-from structhash.commands.console import write_json
-from structhash.commands.scores import LEGEND, stamp
+from structhash._numerics.blocks import runs
+from structhash._numerics.gaussian import similarities, squared_distances
+from structhash._numerics.scaling import ROWS
+from structhash.cli.console import write_json
+from structhash.cli.scores import LEGEND, stamp
 from structhash.embeddings.posterior import choose, places
-from structhash.evaluate import compare, seen_classes
-from structhash.families._gauss import similarities, squared_distances
-from structhash.families._scale import ROWS
+from structhash.evaluation import report
+from structhash.evaluation.compare import compare, seen_classes
 from structhash.io import read
 
 OURS, SLOW = ["structhash"], ("ksh", "fast_hash")

@@ -21,12 +21,11 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 import numpy as np
 from scipy.io import loadmat, savemat
 
-from structhash.codes import pack
-from structhash.encoder import code_distances
-from structhash.evaluate import PAIRS, retrieval, seen_classes
-from structhash.files import atomic
+from structhash.codes import code_distances, pack
+from structhash.evaluation.compare import PAIRS, retrieval, seen_classes
+from structhash.evaluation.methods import parse_method, prepare
 from structhash.io import read
-from structhash.methods import parse_method, prepare
+from structhash.io.container import atomic
 
 MEASURES = ("ndcg_paper@100", "map")
 RESULTS = Path(__file__).parent / "results" / "originals"

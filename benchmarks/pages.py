@@ -13,9 +13,9 @@ from pathlib import Path
 
 from sklearn.utils import get_tags
 
-from structhash.commands.about import PAPER, facts
+from structhash.cli.about import PAPER, facts
+from structhash.evaluation.report import LEVEL
 from structhash.pieces import classes
-from structhash.report import LEVEL
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"

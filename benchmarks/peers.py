@@ -21,13 +21,13 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 
 import numpy as np
 
-from structhash.commands.inputs import learns
-from structhash.crossvalidate import MEASURES as JUDGED_MEASURES
-from structhash.crossvalidate import compare_judged
-from structhash.evaluate import MEASURES, PROTOCOLS, compare
-from structhash.files import atomic
+from structhash.cli.inputs import learns
+from structhash.evaluation.compare import MEASURES, PROTOCOLS, compare
+from structhash.evaluation.judged import MEASURES as JUDGED_MEASURES
+from structhash.evaluation.judged import compare_judged
+from structhash.evaluation.methods import parse_method, split_specs
 from structhash.io import read
-from structhash.methods import parse_method, split_specs
+from structhash.io.container import atomic
 
 HERE = Path(__file__).parent
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from structhash import StructHash
-from structhash.evaluate import seen_classes
+from structhash.evaluation.compare import seen_classes
 from structhash.io import read
 
 SETS = ("usps", "isolet", "mnist", "cifar10_gist512")

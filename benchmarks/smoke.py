@@ -5,10 +5,10 @@ python benchmarks/smoke.py
 
 from sklearn.datasets import load_digits
 
-from structhash.evaluate import compare
-from structhash.methods import every_method
-from structhash.report import summarise
-from structhash.report import table as as_text
+from structhash.evaluation.compare import compare
+from structhash.evaluation.methods import every_method
+from structhash.evaluation.report import summarise
+from structhash.evaluation.report import table as as_text
 
 if __name__ == "__main__":
     X, y = load_digits(return_X_y=True)

@@ -41,18 +41,19 @@ import numpy as np
 import scipy
 from threadpoolctl import threadpool_limits
 
-from structhash import CGHash, StructHash, colgen
-from structhash.evaluate import seen_classes
+from structhash import CGHash, StructHash
+from structhash.evaluation.compare import seen_classes
 from structhash.families import linear
 from structhash.families.linear import Linear
-from structhash.files import atomic
+from structhash.families.starts.spectral import Spectral
 from structhash.io import read
+from structhash.io.container import atomic
 from structhash.masters.columns import Columns
 from structhash.masters.ranking import RankingMaster
 from structhash.masters.triplet import TripletMaster
-from structhash.pairs import PairGraph, pair_graph
-from structhash.starts import Spectral
+from structhash.pair_weights import PairGraph, pair_graph
 from structhash.supervision.labels import Labels
+from structhash.training import column_generation as colgen
 
 SEED, RUNS = 0, 5
 WARM_ROWS, WARM_BITS = 300, 10  # of the fit that compiles all kernels: a second byte of the code is begun

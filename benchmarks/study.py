@@ -27,14 +27,14 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 import numpy as np
 from scipy.stats import ttest_1samp
 
-from structhash.distil import surer
 from structhash.embeddings import posterior
 from structhash.embeddings.posterior import Posterior
-from structhash.evaluate import code_blocks, float_blocks, retrieval, seen_classes, unseen_classes
+from structhash.evaluation.compare import code_blocks, float_blocks, retrieval, seen_classes, unseen_classes
+from structhash.evaluation.methods import parse_method
 from structhash.io import read
-from structhash.methods import parse_method
 from structhash.metrics import among_others
 from structhash.pieces import classes
+from structhash.training.distillation import surer
 
 SETS = ("usps", "isolet", "mnist", "cifar10_gist512", "banking77_minilm")
 SEEDS = (10,)  # of splits, none of which any other benchmark uses
@@ -186,7 +186,7 @@ def run(folder, protocol, specs):
 
 
 def sureness(folder):
-    """By set: how often a row that teaches is surer of its class than one held out, by `structhash.distil`."""
+    """By set: how often a row that teaches is surer of its class than one held out, by `surer`."""
     found = {}
     for name in SETS:
         data = read(folder / f"{name}.npz")

@@ -15,10 +15,10 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 import numpy as np
 from scipy.stats import ttest_rel
 
-from structhash.evaluate import compare
-from structhash.files import atomic
+from structhash.evaluation.compare import compare
+from structhash.evaluation.methods import parse_method
 from structhash.io import read
-from structhash.methods import parse_method
+from structhash.io.container import atomic
 
 SETS = ("usps", "isolet", "mnist", "cifar10_gist512", "banking77_minilm")
 METHODS = ("structhash:ranking=sndcg", "structhash:ranking=ndcg", "cghash")

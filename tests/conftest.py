@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
-from structhash.pairs import pair_graph
+from structhash.pair_weights import pair_graph
 from structhash.pieces import Rankings
 from structhash.supervision import Labels
 

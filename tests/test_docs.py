@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from structhash.methods import parse_method
+from structhash.evaluation.methods import parse_method
+from structhash.evaluation.report import from_json, table
 from structhash.pieces import names
-from structhash.report import from_json, table
 
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash.evaluate import compare
+from structhash.evaluation.compare import compare
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "peers.py"
 X, Y = (array[:160] for array in load_digits(return_X_y=True))

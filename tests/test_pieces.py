@@ -7,14 +7,14 @@ from dataclasses import dataclass, fields, is_dataclass
 import numpy as np
 import pytest
 
-import structhash.rankings
+import structhash.objectives.rankings
 from structhash import StructHash
-from structhash.methods import parse_method
-from structhash.objectives.regularizers import L1
+from structhash.evaluation.methods import parse_method
+from structhash.families.starts.spectral import Spectral
+from structhash.objectives.rankings.auc import AUC
+from structhash.objectives.rankings.ndcg import NDCG
+from structhash.objectives.regularizers.l1 import L1
 from structhash.pieces import KINDS, build, classes, literal, load, names, settings, snake, spell
-from structhash.rankings.auc import AUC
-from structhash.rankings.ndcg import NDCG
-from structhash.starts import Spectral
 
 EVERY = [(kind, name) for kind in KINDS for name in names(kind)]
 PLAIN = [(kind, name) for kind, name in EVERY if is_dataclass(classes(kind)[name])]
@@ -31,7 +31,7 @@ TOY = '''
 
 from dataclasses import dataclass
 
-from structhash.rankings.auc import AUC
+from structhash.objectives.rankings.auc import AUC
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ def toy(tmp_path):
     """A new file, seen as if it lay in the folder of rankings."""
     (tmp_path / "toy.py").write_text(TOY)
     (tmp_path / "_private.py").write_text("class Private: pass\n")
-    structhash.rankings.__path__.append(str(tmp_path))
+    structhash.objectives.rankings.__path__.append(str(tmp_path))
     importlib.invalidate_caches()
     yield
-    structhash.rankings.__path__.remove(str(tmp_path))
-    sys.modules.pop("structhash.rankings.toy", None)
-    vars(structhash.rankings).pop("toy", None)
+    structhash.objectives.rankings.__path__.remove(str(tmp_path))
+    sys.modules.pop("structhash.objectives.rankings.toy", None)
+    vars(structhash.objectives.rankings).pop("toy", None)
     importlib.invalidate_caches()
 
 

@@ -10,11 +10,11 @@ from scipy.linalg import eigh
 
 from structhash import CGHash, StructHash, Triplets
 from structhash.baselines import ITQ, LSH, OneHot
-from structhash.files import atomic
+from structhash.families.starts.spectral import Spectral
+from structhash.io.container import atomic
 from structhash.metrics import ndcg, tie_blocks
-from structhash.pairs import laplacian, pair_graph
+from structhash.pair_weights import laplacian, pair_graph
 from structhash.search import Exact
-from structhash.starts import Spectral
 
 
 def test_codes_added_while_others_search_are_not_lost():

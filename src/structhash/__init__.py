@@ -6,10 +6,10 @@ import importlib
 from typing import Any
 
 _HOME = {
-    "CGHash": "estimators",
-    "StructHash": "estimators",
-    "HashEncoder": "encoder",
-    "load_model": "encoder",
+    "CGHash": "estimators.both",
+    "StructHash": "estimators.both",
+    "HashEncoder": "estimators.base",
+    "load_model": "estimators.base",
     "Labels": "supervision",
     "Neighbours": "supervision",
     "Qrels": "supervision",

@@ -1,5 +1,5 @@
 """``python -m structhash``."""
 
-from structhash.cli import app
+from structhash.cli.commands import app
 
 app(prog_name="structhash")

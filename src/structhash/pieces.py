@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from structhash._checks import brief
+from structhash._numerics.validation import brief
 
 KINDS = {
-    "rankings": "structhash.rankings",
+    "rankings": "structhash.objectives.rankings",
     "losses": "structhash.objectives.losses",
     "regularizers": "structhash.objectives.regularizers",
     "embeddings": "structhash.embeddings",
     "families": "structhash.families",
-    "starts": "structhash.starts",
+    "starts": "structhash.families.starts",
     "schedules": "structhash.masters.schedules",
     "baselines": "structhash.baselines",
 }
@@ -182,7 +182,7 @@ class Family(Protocol):
     """A family of bits: 1 where ``decide > 0``. `state` and `params` are dicts of plain arrays.
 
     X comes as it was given: float32 or float64, but also float16, integers or a memory map, to be turned into
-    floats some rows at a time (`structhash._rows.floats`). A family whose bits are sides of planes among the
+    floats some rows at a time (`_numerics.blocks.floats`). A family whose bits are sides of planes among the
     rows may have ``planes(state, params)``, which encoding then uses in place of `features` and `decide`:
     whoever overrides one of these overrides all three.
     """

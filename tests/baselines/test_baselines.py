@@ -20,7 +20,7 @@ from structhash.baselines import ITQ, LSH, OneHot
 from structhash.baselines._shared import Supervised
 from structhash.baselines.one_hot import _codebook
 from structhash.codes import hamming
-from structhash.encoder import load_model
+from structhash.estimators.base import load_model
 from structhash.metrics import average_precision, tie_blocks
 from structhash.pieces import classes, load, names
 from structhash.supervision import Labels

@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from structhash.baselines import LSH, BinaryQuantization
 from structhash.baselines.binary_quantization import nearest
-from structhash.evaluate import compare
+from structhash.evaluation.compare import compare
 
 X, Y = (array[:500] for array in load_digits(return_X_y=True))
 NOISY = X + 0.01 * np.random.default_rng(0).standard_normal(X.shape)  # no two distances are equal

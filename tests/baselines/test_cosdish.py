@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from structhash.baselines import COSDISH, ITQ, LSH
 from structhash.baselines.cosdish import balanced_signs, column_codes, learn_codes, ridge_weights
-from structhash.encoder import load_model
+from structhash.estimators.base import load_model
 
 
 @pytest.fixture(scope="module")

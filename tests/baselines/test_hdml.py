@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from structhash.baselines import HDML, ITQ, hdml
 from structhash.baselines.hdml import DECAYS, _Draw, accuracy, augment, step
 from structhash.codes import hamming
-from structhash.encoder import load_model
+from structhash.estimators.base import load_model
 from structhash.metrics import average_precision, tie_blocks
 
 

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
-from structhash._rows import unit_rows
+from structhash._numerics.blocks import unit_rows
 from structhash.baselines import ITQ, LSH, SDH
 from structhash.baselines._discrete import ridge_with_bias
 from structhash.baselines.sdh import descend

@@ -11,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 from structhash.baselines import ITQ, LSH, TSH
 from structhash.baselines._label_pairs import draw_pairs
 from structhash.baselines._two_step import energy, pair_weights, relax, symmetric
-from structhash.encoder import load_model
+from structhash.estimators.base import load_model
 
 
 @pytest.fixture(scope="module")

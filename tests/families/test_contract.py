@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from structhash.pairs import pair_graph, score
+from structhash.families.starts.spectral import Spectral
+from structhash.pair_weights import pair_graph, score
 from structhash.pieces import Family, Rankings, load, names
-from structhash.starts import Spectral
 from structhash.supervision import Labels
 
 

@@ -5,8 +5,9 @@ from scipy.special import expit
 
 import structhash.families.linear
 from structhash.families.linear import Linear
-from structhash.pairs import laplacian, pair_graph, score
-from structhash.starts import RandomPlanes, Spectral
+from structhash.families.starts.random_planes import RandomPlanes
+from structhash.families.starts.spectral import Spectral
+from structhash.pair_weights import laplacian, pair_graph, score
 from structhash.supervision import Labels
 
 

@@ -6,12 +6,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import structhash.families.rbf
 from structhash import CGHash, StructHash, load_model
-from structhash.colgen import key
 from structhash.families.linear import Linear
 from structhash.families.rbf import RBF
-from structhash.pairs import pair_graph
-from structhash.starts import Spectral
+from structhash.families.starts.spectral import Spectral
+from structhash.pair_weights import pair_graph
 from structhash.supervision import Labels
+from structhash.training.column_generation import key
 
 
 @pytest.fixture

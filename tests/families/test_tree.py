@@ -4,17 +4,19 @@ import numpy as np
 import pytest
 
 from structhash import CGHash, StructHash, load_model
-from structhash.colgen import column_generation, key
+from structhash.families._stumps import best_cut
+from structhash.families.starts.best_stump import BestStump
+from structhash.families.starts.random_planes import RandomPlanes
+from structhash.families.starts.spectral import Spectral
 from structhash.families.stump import Stump, searched
 from structhash.families.tree import Tree
 from structhash.masters.ranking import RankingMaster
-from structhash.masters.schedules import Stagewise
-from structhash.objectives.regularizers import L1
-from structhash.pairs import pair_graph, score
-from structhash.rankings.auc import AUC
-from structhash.starts import BestStump, RandomPlanes, Spectral
-from structhash.stumps import best_cut
+from structhash.masters.schedules.stagewise import Stagewise
+from structhash.objectives.rankings.auc import AUC
+from structhash.objectives.regularizers.l1 import L1
+from structhash.pair_weights import pair_graph, score
 from structhash.supervision import Labels
+from structhash.training.column_generation import column_generation, key
 
 FAMILIES = [Stump(), Tree(depth=1), Tree(depth=3)]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from structhash.distil import lists
 from structhash.masters.listwise import ListwiseMaster
-from structhash.pairs import PairGraph, score
+from structhash.pair_weights import PairGraph, score
+from structhash.training.distillation import lists
 
 RNG = np.random.default_rng(0)
 N, LENGTH = 30, 12

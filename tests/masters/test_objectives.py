@@ -5,10 +5,13 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from structhash.masters.hinge import HingeMaster
-from structhash.masters.schedules import Stagewise, TotallyCorrective
+from structhash.masters.schedules.stagewise import Stagewise
+from structhash.masters.schedules.totally_corrective import TotallyCorrective
 from structhash.masters.triplet import TripletMaster
-from structhash.objectives.regularizers import L1, LInf, Similar
-from structhash.pairs import pair_graph, score
+from structhash.objectives.regularizers.l1 import L1
+from structhash.objectives.regularizers.linf import LInf
+from structhash.objectives.regularizers.similar import Similar
+from structhash.pair_weights import pair_graph, score
 from structhash.pieces import load, names
 from structhash.supervision import Labels, Triplets
 

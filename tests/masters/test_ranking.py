@@ -8,9 +8,11 @@ from scipy.optimize import linprog
 
 import structhash.masters.ranking
 from structhash.masters.ranking import RankingMaster
-from structhash.masters.schedules import Stagewise, TotallyCorrective
-from structhash.objectives.regularizers import L1, LInf
-from structhash.pairs import pair_graph, score
+from structhash.masters.schedules.stagewise import Stagewise
+from structhash.masters.schedules.totally_corrective import TotallyCorrective
+from structhash.objectives.regularizers.l1 import L1
+from structhash.objectives.regularizers.linf import LInf
+from structhash.pair_weights import pair_graph, score
 from structhash.pieces import load, names
 from structhash.supervision import Labels
 

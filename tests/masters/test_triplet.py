@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from structhash.masters.schedules import Stagewise, TotallyCorrective
+from structhash.masters.schedules.stagewise import Stagewise
+from structhash.masters.schedules.totally_corrective import TotallyCorrective
 from structhash.masters.triplet import TripletMaster
-from structhash.objectives.regularizers import L1, LInf
-from structhash.pairs import pair_graph, score
+from structhash.objectives.regularizers.l1 import L1
+from structhash.objectives.regularizers.linf import LInf
+from structhash.pair_weights import pair_graph, score
 from structhash.pieces import load, names
 from structhash.supervision import Labels, Triplets
 

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from structhash import CGHash, StructHash, load_model
-from structhash.objectives.regularizers import L1, LInf, Similar
+from structhash.objectives.regularizers.l1 import L1
+from structhash.objectives.regularizers.linf import LInf
+from structhash.objectives.regularizers.similar import Similar
 from structhash.pieces import load, names, spell
 
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import structhash.search.exact as exact
-from structhash import files
 from structhash.codes import pack
+from structhash.io import container as files
 from structhash.search import Exact, load_index
 
 FAR = 2**31 - 1

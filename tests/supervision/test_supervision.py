@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from structhash.pairs import pair_graph
+from structhash.pair_weights import pair_graph
 from structhash.supervision import Labels, Supervision, Triplets, as_supervision, list_triplets, pointers
 
 

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from structhash._rows import runs
+from structhash._numerics.blocks import runs
+from structhash._numerics.gaussian import squared_distances
 from structhash.baselines._principal import BLOCK
-from structhash.families._gauss import squared_distances
 
 ROWS = 64  # rows for each anchor that k-means runs on, at most
 ROUNDS = 20  # of k-means

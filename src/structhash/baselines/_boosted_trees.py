@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from structhash._checks import brief
+from structhash._numerics.validation import brief
 from structhash.families.tree import DEEPEST
 
 LEVELS = 256  # values of a quantised feature

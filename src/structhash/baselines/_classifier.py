@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count, check_positive
+from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._shared import Supervised
 from structhash.pieces import Family, load
 

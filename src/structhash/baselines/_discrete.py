@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count, check_positive
-from structhash._rows import unit_rows
+from structhash._numerics.blocks import unit_rows
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._gauss import gauss_features, gauss_kernel
 from structhash.baselines._shared import Supervised, keep_bits, mean_of
-from structhash.encoder import generator, whole
+from structhash.estimators.base import whole
 from structhash.pieces import Params
 
 SAME = 1e-6  # mean squared distance, in squared bandwidths, at which similarities are all alike

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.families._gauss import similarities, squared_distances
+from structhash._numerics.gaussian import similarities, squared_distances
 from structhash.pieces import Params
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._rows import runs
+from structhash._numerics.blocks import runs
 
 BLOCK = 4096  # rows taken at a time
 NOISE = 1e-12  # share of the largest variance below which a principal direction is rounding error

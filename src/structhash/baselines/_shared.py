@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from structhash._sides import Planes, make_planes
-from structhash.encoder import HashEncoder
+from structhash.codes.planes import Planes, make_planes
+from structhash.estimators.base import HashEncoder
 from structhash.supervision import Supervision
 
 

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 from scipy.sparse.linalg import eigsh
 
-from structhash._checks import brief
+from structhash._numerics.validation import brief
 from structhash.baselines._label_pairs import LabelPairs
 
 LOSSES = ("ksh", "hinge", "bre")

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import brief, check_count
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import brief, check_count
 from structhash.baselines._anchor_graph import ZERO, graph, k_means, nearest, second_cuts, similar, spectrum
 from structhash.baselines._shared import keep_bits, mean_of
-from structhash.encoder import MODERATE, HashEncoder, generator, whole
+from structhash.estimators.base import MODERATE, HashEncoder, whole
 
 
 class AGH(HashEncoder):

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._checks import check_count, check_positive
+from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._shared import mean_of
 from structhash.codes import hamming
-from structhash.encoder import HashEncoder, whole
+from structhash.estimators.base import HashEncoder, whole
 
 
 class BinaryQuantization(HashEncoder):

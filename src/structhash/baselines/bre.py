@@ -9,12 +9,13 @@ from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count
-from structhash._rows import unit_rows
-from structhash._sides import Planes
+from structhash._numerics.blocks import unit_rows
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count
 from structhash.baselines._anchors import some_rows
 from structhash.baselines._shared import Supervised, keep_planes, mean_of, planes_of
-from structhash.encoder import generator, whole
+from structhash.codes.planes import Planes
+from structhash.estimators.base import whole
 
 SHARE = 0.05  # of the rows that are partners of a row
 PARTNERS = 50  # at least, where there are so many rows

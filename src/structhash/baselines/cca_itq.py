@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count, check_positive
-from structhash._sides import Planes
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._shared import Supervised, keep_planes, planes_of, scaled_rows
 from structhash.baselines.itq import rotate
-from structhash.encoder import generator, whole
+from structhash.codes.planes import Planes
+from structhash.estimators.base import whole
 
 LEAST = 1e-7  # a canonical correlation below this is rounding error
 

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from structhash._checks import brief
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import brief
 from structhash.baselines._classifier import check_classifier, class_scores, fit_classifier
 from structhash.baselines._shared import Supervised, keep_bits
-from structhash.encoder import generator, whole
+from structhash.estimators.base import whole
 
 OF = ("probabilities", "scores")
 

@@ -10,11 +10,12 @@ from scipy.linalg import solve
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import brief, check_count, check_positive
-from structhash._sides import Planes
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import brief, check_count, check_positive
 from structhash.baselines._boosted_trees import check_depth, forest, tree_bits
 from structhash.baselines._shared import Supervised, keep_bits, keep_planes, mean_of, planes_of
-from structhash.encoder import MODERATE, generator, whole
+from structhash.codes.planes import Planes
+from structhash.estimators.base import MODERATE, whole
 
 FUNCTIONS = ("linear", "trees")
 

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count
 from structhash.baselines._boosted_trees import boost, check_depth, join, level_edges, quantise, tree_bits
 from structhash.baselines._label_pairs import LabelPairs, draw_pairs
 from structhash.baselines._shared import Supervised, keep_bits
 from structhash.baselines._two_step import LOSSES, check_word, class_blocks, graph_cut, pair_weights
-from structhash.encoder import MODERATE, generator, whole
+from structhash.estimators.base import MODERATE, whole
 
 
 class FastHash(Supervised):

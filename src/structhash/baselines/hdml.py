@@ -10,11 +10,12 @@ from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count, check_positive
-from structhash._sides import Planes, make_planes
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._shared import Supervised, check_finite, keep_bits
 from structhash.codes import hamming, pack
-from structhash.encoder import MODERATE, generator, whole
+from structhash.codes.planes import Planes, make_planes
+from structhash.estimators.base import MODERATE, whole
 
 DECAYS = (3e-2, 3e-3, 3e-4)  # the authors' candidates; the first where too few rows can be held out
 HELD = 100  # least rows to hold out

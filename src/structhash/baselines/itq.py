@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count
-from structhash._sides import Planes
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count
 from structhash.baselines._principal import principal_axes, project
 from structhash.baselines._shared import keep_planes, mean_of, planes_of
-from structhash.encoder import HashEncoder, generator, whole
+from structhash.codes.planes import Planes
+from structhash.estimators.base import HashEncoder, whole
 
 
 class ITQ(HashEncoder):

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count
 from structhash.baselines._anchors import draw_anchors
 from structhash.baselines._gauss import gauss_features, gauss_kernel
 from structhash.baselines._shared import keep_bits, mean_of
-from structhash.encoder import HashEncoder, generator, whole
+from structhash.estimators.base import HashEncoder, whole
 
 NOISE = 1e-8  # eigenvalues of the kernel matrix up to here are left out, as in the authors' code
 

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count
 from structhash.baselines._anchors import draw_anchors, some_rows
 from structhash.baselines._gauss import gauss_features, gauss_kernel
 from structhash.baselines._shared import Supervised, keep_bits
-from structhash.encoder import MODERATE, generator, whole
+from structhash.estimators.base import MODERATE, whole
 
 NOISE = 1e-10  # singular values of the features, as a share of the largest, that are rounding error
 CLOSE = 1e-2  # change of the smooth objective, per row, at which its ascent ends

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count, check_positive
+from structhash._numerics.gaussian import squared_distances
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._eigenfunctions import Eigenfunctions, choose, one_dimensional
 from structhash.baselines._principal import principal_axes, project
 from structhash.baselines._shared import keep_bits, mean_of
-from structhash.encoder import MODERATE, HashEncoder, generator, whole
-from structhash.families._gauss import squared_distances
+from structhash.estimators.base import MODERATE, HashEncoder, whole
 
 ZERO = 1e-9  # an eigenfunction that exceeds its threshold by less is taken to equal it, however it was rounded
 SAMPLE = 1000  # rows whose mean distance gives sigma

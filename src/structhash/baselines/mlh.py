@@ -10,12 +10,13 @@ from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import brief, check_count, check_positive
-from structhash._rows import unit_rows
-from structhash._sides import Planes
+from structhash._numerics.blocks import unit_rows
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import brief, check_count, check_positive
 from structhash.baselines._shared import Supervised, keep_planes, mean_of, planes_of
 from structhash.codes import hamming, pack
-from structhash.encoder import generator, whole
+from structhash.codes.planes import Planes
+from structhash.estimators.base import whole
 
 DECAYS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # the authors' candidates
 DECAY = 1e-4  # where rho is chosen, and where there is nothing to hold out

@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.randomness import generator
 from structhash.baselines._classifier import check_classifier, class_scores, fit_classifier
 from structhash.baselines._shared import Supervised, keep_bits
-from structhash.encoder import generator, whole
+from structhash.estimators.base import whole
 
 POOL = 4096  # codewords drawn to choose from, at least
 

@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count
-from structhash._sides import Planes
+from structhash._numerics.validation import check_count
 from structhash.baselines._principal import principal_axes
 from structhash.baselines._shared import keep_planes, mean_of, planes_of
-from structhash.encoder import HashEncoder, whole
+from structhash.codes.planes import Planes
+from structhash.estimators.base import HashEncoder, whole
 
 
 class PCAH(HashEncoder):

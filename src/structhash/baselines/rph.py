@@ -9,10 +9,11 @@ from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count, check_positive
-from structhash._sides import Planes
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._shared import Supervised, keep_planes, mean_of, planes_of, scaled_rows
-from structhash.encoder import generator, whole
+from structhash.codes.planes import Planes
+from structhash.estimators.base import whole
 
 MOMENTUM = 0.9
 START = 0.3  # deviation of the first W

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count
+from structhash._numerics.validation import check_count
 from structhash.baselines._principal import principal_axes, project
 from structhash.baselines._shared import keep_bits, mean_of
-from structhash.encoder import HashEncoder, whole
+from structhash.estimators.base import HashEncoder, whole
 
 ZERO = 1e-9  # a cosine below this counts as 0, however it was rounded
 

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count
-from structhash._rows import runs
+from structhash._numerics.blocks import runs
+from structhash._numerics.gaussian import squared_distances
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count
 from structhash.baselines._principal import BLOCK
 from structhash.baselines._shared import keep_bits, mean_of
-from structhash.encoder import MODERATE, HashEncoder, generator, whole
-from structhash.families._gauss import squared_distances
+from structhash.estimators.base import MODERATE, HashEncoder, whole
 
 START = 5  # rows whose mean is a centre to begin with
 MEAN_ERROR, DEVIATION = 0.1, 0.15  # tolerated in the overlaps, as shares of n / 4

@@ -10,11 +10,12 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count, check_positive
-from structhash._sides import Planes
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._label_pairs import LabelPairs, draw_pairs
 from structhash.baselines._shared import Supervised, keep_planes, mean_of, planes_of, scaled_rows
-from structhash.encoder import generator, whole
+from structhash.codes.planes import Planes
+from structhash.estimators.base import whole
 
 NORM = 10.0  # root mean squared norm that the centred rows are given
 

@@ -12,10 +12,11 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count, check_positive
-from structhash._sides import Planes
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._shared import Supervised, keep_planes, planes_of
-from structhash.encoder import generator, whole
+from structhash.codes.planes import Planes
+from structhash.estimators.base import whole
 
 LEAST = 1e-6  # weight of an edge between rows of cosine <= 0
 ALONE = 0.01  # degree of a row without neighbours

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import check_count, check_positive
+from structhash._numerics.gaussian import squared_distances
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._boosted_trees import forest, tree_bits
 from structhash.baselines._label_pairs import draw_pairs
 from structhash.baselines._shared import Supervised, keep_bits
@@ -22,8 +24,7 @@ from structhash.baselines._two_step import (
     pair_weights,
     relax,
 )
-from structhash.encoder import generator, whole
-from structhash.families._gauss import squared_distances
+from structhash.estimators.base import whole
 
 FUNCTIONS = ("rbf_svm", "svm", "trees")
 INFERENCES = ("spectral", "graph_cut")

@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from structhash._rows import runs
+from structhash._numerics.blocks import runs
 
 BLOCK = 512  # rows whose products are held at a time
 DIGITS = 9  # of cosines, so that equal ones are not told apart by how they were rounded

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from structhash._rows import unit_rows
+from structhash._numerics.blocks import unit_rows
 
 SHARE, MOST = 0.1, 200.0  # of the points that count as near, the perplexity of a target, and at most
 SHARPEST, ROUNDS = 1e4, 40  # largest inverse temperature, halvings in search of it

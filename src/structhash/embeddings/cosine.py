@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.scaling import blocks, mean_and_scale
 from structhash.embeddings._targets import by_cosine
-from structhash.families._scale import blocks, mean_and_scale
 from structhash.families.linear import Linear
 from structhash.pieces import Params
 

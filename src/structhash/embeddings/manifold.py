@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._checks import check_count
-from structhash._rows import float_type, runs, unit_rows
+from structhash._numerics.blocks import float_type, runs, unit_rows
+from structhash._numerics.scaling import ROWS
+from structhash._numerics.validation import check_count
 from structhash.embeddings import _graph
 from structhash.embeddings._targets import by_cosine
 from structhash.embeddings.cosine import Cosine
 from structhash.embeddings.metric import Metric
-from structhash.families._scale import ROWS
 from structhash.pieces import Params
 
 NEIGHBOURS = 10  # of a point in the graph

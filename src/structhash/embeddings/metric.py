@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
-from structhash._rows import float_type, unit_rows
+from structhash._numerics.blocks import float_type, unit_rows
 from structhash.embeddings._graph import nearest
 from structhash.embeddings.cosine import Cosine
 from structhash.families.linear import Linear

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
-from structhash._checks import check_count
-from structhash._rows import float_type, floats, runs, some, unit_rows
+from structhash._numerics.blocks import float_type, floats, runs, some, unit_rows
+from structhash._numerics.gaussian import similarities, squared_distances
+from structhash._numerics.scaling import ROWS, blocks, mean_and_scale
+from structhash._numerics.validation import check_count
 from structhash.embeddings._targets import dots
-from structhash.families._gauss import similarities, squared_distances
-from structhash.families._scale import ROWS, blocks, mean_and_scale
 from structhash.pieces import Params
 
 JUDGED = 4000  # rows by which the ridge is chosen, at most, where the points are others

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from structhash._checks import brief
-from structhash._rows import float_type, floats, runs
-from structhash._sides import Planes, make_planes
-from structhash.families._scale import ROWS, blocks, mean_and_scale
-from structhash.pairs import laplacian, score, sum_absolute
+from structhash._numerics.blocks import float_type, floats, runs
+from structhash._numerics.scaling import ROWS, blocks, mean_and_scale
+from structhash._numerics.validation import brief
+from structhash.codes.planes import Planes, make_planes
+from structhash.families.starts.spectral import Spectral
+from structhash.pair_weights import laplacian, score, sum_absolute
 from structhash.pieces import Pairs, Params, Start
-from structhash.starts import Spectral
 
 SPECTRAL = Spectral()
 EDGE = 30.0  # the sigmoid is 0 or 1 beyond; its slopes would be denormal numbers, which are slow

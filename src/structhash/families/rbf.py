@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.cluster import MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
-from structhash._checks import brief
-from structhash._rows import float_type, floats, runs
-from structhash.families._gauss import inverse_root, similarities, squared_distances
-from structhash.families._scale import ROWS, blocks, mean_and_scale, reach
+from structhash._numerics.blocks import float_type, floats, runs
+from structhash._numerics.gaussian import inverse_root, similarities, squared_distances
+from structhash._numerics.scaling import ROWS, blocks, mean_and_scale, reach
+from structhash._numerics.validation import brief
 from structhash.families.linear import SPECTRAL, Linear
 from structhash.pieces import Pairs, Params, Start
 

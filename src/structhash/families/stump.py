@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._rows import floats
+from structhash._numerics.blocks import floats
+from structhash.families._stumps import best_cut
+from structhash.families.starts.random_planes import RandomPlanes
 from structhash.pieces import Pairs, Params, Start
-from structhash.starts import RandomPlanes
-from structhash.stumps import best_cut
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from structhash._checks import brief
-from structhash._rows import floats
+from structhash._numerics.blocks import floats
+from structhash._numerics.validation import brief
+from structhash.families._stumps import best_cut
 from structhash.families.stump import Stump, searched
 from structhash.pieces import Pairs, Params, Start
-from structhash.stumps import best_cut
 
 DEEPEST = 10
 

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._pages import unset
-from structhash._sort import unsort_lists
+from structhash._numerics.memory import unset
+from structhash._numerics.sorting import unsort_lists
 from structhash.codes import byte_tables
 from structhash.masters import _keys
-from structhash.pairs import PairGraph
+from structhash.pair_weights import PairGraph
 from structhash.pieces import Rankings, Schedule
 
 BLOCK = 512  # queries at a time

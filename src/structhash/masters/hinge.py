@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from structhash.masters.ranking import RankingMaster
 from structhash.masters.triplet import LEAST
-from structhash.pairs import PairGraph
+from structhash.pair_weights import PairGraph
 from structhash.pieces import Rankings, Schedule, Solution
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from structhash.objectives.regularizers import LInf
-from structhash.pairs import PairGraph
+from structhash.objectives.regularizers.linf import LInf
+from structhash.pair_weights import PairGraph
 from structhash.pieces import Solution
 
 ROUNDS = 50  # Newton steps for one number, at most

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._pages import unset
+from structhash._numerics.memory import unset
 from structhash.masters._keys import add_scaled, sum_differing
 from structhash.masters.columns import FEW, Columns
-from structhash.masters.schedules import Stagewise
+from structhash.masters.schedules.stagewise import Stagewise
 from structhash.masters.solvers import PlaneProgram
-from structhash.pairs import PairGraph, repeat
+from structhash.pair_weights import PairGraph, repeat
 from structhash.pieces import Ranking, Rankings, Schedule, Solution
 
 GROUPS = 16  # of queries that have slacks, and so parts of each plane, of their own

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
 from structhash.masters.columns import Columns, Side
-from structhash.pairs import PairGraph, repeat
+from structhash.pair_weights import PairGraph, repeat
 from structhash.pieces import Rankings, Schedule, Solution
 
 LEAST = 1e-9  # times C: an objective below it counts as 0, and gaps are relative to this then

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from structhash import files
-from structhash._checks import brief
+from structhash._numerics.validation import brief
+from structhash.io import container as files
 from structhash.search.exact import Exact
 
 if TYPE_CHECKING:

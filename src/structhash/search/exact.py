@@ -8,9 +8,9 @@ import threading
 import numpy as np
 from numba import njit
 
-from structhash import files
 from structhash.codes import byte_tables, check_codes, check_n_bits, hamming, weighted_hamming
-from structhash.search.checks import FAR, check_ids, check_k, check_radius, load_table
+from structhash.io import container as files
+from structhash.search._checks import FAR, check_ids, check_k, check_radius, load_table
 
 __all__ = ["Exact"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import faiss
 import numpy as np
 
-from structhash import files
 from structhash.codes import check_codes, check_n_bits
-from structhash.search.checks import FAR, check_ids, check_k, check_radius, load_table
+from structhash.io import container as files
+from structhash.search._checks import FAR, check_ids, check_k, check_radius, load_table
 
 __all__ = ["Flat"]
 

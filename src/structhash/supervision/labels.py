@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._checks import brief
-from structhash._pages import unset
+from structhash._numerics.memory import unset
+from structhash._numerics.validation import brief
 from structhash.pieces import Rankings
 from structhash.supervision.nearest import blocks, closest, distances, kth, scaled
 from structhash.supervision.shared import Supervision, check_partners, draw, gather, list_triplets

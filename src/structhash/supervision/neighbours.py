@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._checks import brief
+from structhash._numerics.validation import brief
 from structhash.pieces import Rankings
 from structhash.supervision.nearest import blocks, closest, distances, kth, scaled
 from structhash.supervision.shared import check_partners, draw, draw_outside, gather, list_triplets

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._checks import brief
+from structhash._numerics.validation import brief
 from structhash.pieces import Rankings
 from structhash.supervision.judgements import by_query, gain_steps, read_trec
 from structhash.supervision.shared import check_partners, draw, draw_outside, gather, list_triplets

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._checks import brief
+from structhash._numerics.validation import brief
 from structhash.pieces import Rankings
 
 

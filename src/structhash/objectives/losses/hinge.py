@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.rankings.auc import AUC
+from structhash.objectives.rankings.auc import AUC
 
 
 @dataclass(frozen=True)

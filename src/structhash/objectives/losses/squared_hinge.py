@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from structhash._sort import stable_sort
+from structhash._numerics.sorting import stable_sort
 from structhash.objectives.losses._products import outer_products
 
 

@@ -1,0 +1,21 @@
+"""Random numbers: what `random_state` stands for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from structhash._numerics.validation import brief
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A numpy Generator from an int, None, RandomState or Generator."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state={brief(random_state)}: give None, an integer >= 0, a RandomState or a Generator"
+        ) from None

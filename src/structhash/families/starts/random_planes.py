@@ -1,0 +1,38 @@
+"""Random planes, each half way between two random training points; a family keeps the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash._numerics.validation import brief
+from structhash.pieces import Pairs, Params
+
+
+@dataclass(frozen=True)
+class RandomPlanes:
+    """Random planes, each half way between two random training points; a family keeps the best.
+
+    Parameters
+    ----------
+    count : int
+        Planes drawn, >= 1.
+    """
+
+    count: int = 32
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.count, Integral) or self.count < 1:
+            raise ValueError(f"count={brief(self.count)}: give an integer of at least 1")
+
+    def __call__(
+        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, memo: dict[Any, Any] | None = None
+    ) -> Params:
+        """`count` planes in the space of Z (n, d)."""
+        normal = rng.standard_normal((Z.shape[1], self.count)).astype(Z.dtype)
+        a, b = Z[rng.integers(len(Z), size=self.count)], Z[rng.integers(len(Z), size=self.count)]
+        return {"normal": normal, "offset": -np.einsum("md,dm->m", (a + b) / 2, normal)}

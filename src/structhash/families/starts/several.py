@@ -1,0 +1,38 @@
+"""Starts that compete: the planes of all of them, of which a family begins at the best on h'Lh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.pieces import Pairs, Params, load
+
+
+@dataclass(frozen=True)
+class Several:
+    """Starts that compete: the planes of all of them, of which a family begins at the best on h'Lh.
+
+    Parameters
+    ----------
+    of : str
+        Names with their settings, joined by ``+``.
+    """
+
+    of: str = "spectral+random_planes+best_stump"
+
+    def __post_init__(self) -> None:
+        self.starts()  # refuses what is not known
+
+    def starts(self) -> list[Any]:
+        """The competing starts."""
+        return [load("starts", name) for name in str(self.of).split("+")]
+
+    def __call__(
+        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, memo: dict[Any, Any] | None = None
+    ) -> Params:
+        """All planes in the space of Z (n, d)."""
+        planes = [start(Z, pairs, rng, memo) for start in self.starts()]
+        return {name: np.concatenate([each[name] for each in planes], axis=-1) for name in planes[0]}

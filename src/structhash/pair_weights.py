@@ -1,0 +1,153 @@
+"""Signed pair weights: all that a family of bits hears of triplets, losses and rankings.
+
+With W the symmetric matrix of pair weights and L = D - W its Laplacian, a 0/1 bit h scores
+
+    h'Lh = sum over unordered pairs {i, j} of W_ij [h_i != h_j]                 (eq. cgh-wl, CG-Sub)
+
+so that the new bit's column in the master is one quadratic form.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from structhash._numerics.memory import unset
+from structhash.pieces import Pairs, Rankings
+
+
+class PairGraph(NamedTuple):
+    """Who meets whom, built once a fit.
+
+    An *entry* is one (query, partner) pair of a `Rankings`, all near ones first, then all far ones. Row r holds
+    the entries ``indptr[r]:indptr[r+1]`` of point ``rows[r]``: the near ones of every query, then the far ones.
+    """
+
+    rows: NDArray[np.int32]  # (2 Q,)
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.integer]  # (E,) partner of each entry, uint16 where that is enough
+    n_points: int
+
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """One value a point (n,) as one value an entry, that of its query (E,)."""
+        return repeat(values[self.rows], self.indptr)
+
+    def differ(self, bit: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """1 where an entry's two points differ in the bit, uint8 (E,)."""
+        out = self.spread(bit)
+        differ(self.indices, bit, out)
+        return out
+
+    def weigh(self, entries: NDArray[np.floating], dtype: Any = np.float64) -> Pairs:
+        """Entry weights (E,) as pair weights."""
+        values = entries.astype(dtype, copy=False)
+        degree = degrees(self.rows, self.indptr, self.indices, values, self.n_points).astype(dtype, copy=False)
+        return Pairs(self.rows, self.indptr, self.indices, values, degree)
+
+
+def pair_graph(rankings: Rankings, n_points: int) -> PairGraph:
+    """Who meets whom in these rankings over `n_points` points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structhash.pieces import Rankings
+    >>> one = np.array([0, 1])
+    >>> graph = pair_graph(Rankings(np.array([0]), np.array([1]), one, np.array([2]), one), 3)
+    >>> pairs = graph.weigh(np.array([-1.0, 1.0]))
+    >>> score(pairs, np.array([0, 0, 1]))
+    1.0
+    """
+    queries = rankings.queries.astype(np.int32)
+    indptr = np.concatenate([rankings.near_ptr, rankings.far_ptr[1:] + rankings.near_ptr[-1]])
+    parts = rankings.near, rankings.far
+    indices = unset(sum(map(len, parts)), np.uint16 if n_points <= 2**16 else np.int32)
+    np.concatenate(parts, out=indices, casting="unsafe")
+    return PairGraph(np.concatenate([queries, queries]), indptr, indices, n_points)
+
+
+def laplacian(pairs: Pairs, S: NDArray[Any]) -> NDArray[Any]:
+    """L S = D S - W S for S (n,) or (n, m)."""
+    rows, indptr, indices, values, degree = pairs
+    if S.ndim == 1:
+        out = degree * S
+        subtract_product(rows, indptr, indices, values, np.ascontiguousarray(S, out.dtype), out)
+        return out
+    return np.stack([laplacian(pairs, column) for column in S.T], axis=1)
+
+
+def score(pairs: Pairs, bit: NDArray[Any]) -> float:
+    """h'Lh of one 0/1 bit (n,): the left side of its dual constraint."""
+    rows, indptr, indices, values, _ = pairs
+    return float(sum_parted(rows, indptr, indices, values, np.asarray(bit, np.uint8)))
+
+
+def repeat(values: NDArray[Any], indptr: NDArray[np.int64]) -> NDArray[Any]:
+    """Value r at the places indptr[r]:indptr[r + 1], (E,)."""
+    out = unset(indptr[-1], values.dtype)
+    fill(values, indptr, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def fill(values, indptr, out):
+    """out[indptr[r]:indptr[r + 1]] = values[r]."""
+    for r in range(len(values)):
+        out[indptr[r] : indptr[r + 1]] = values[r]
+
+
+@njit(cache=True, nogil=True)
+def differ(indices, bit, out):
+    """out ^= bit[indices]."""
+    for e in range(len(indices)):
+        out[e] ^= bit[indices[e]]
+
+
+@njit(cache=True, nogil=True)
+def degrees(rows, indptr, indices, values, n):
+    """Row sums of W, float64 (n,)."""
+    out = np.zeros(n)
+    for r in range(len(rows)):
+        total = 0.0
+        for e in range(indptr[r], indptr[r + 1]):
+            total += values[e]
+            out[indices[e]] += values[e]
+        out[rows[r]] += total
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def subtract_product(rows, indptr, indices, values, s, out):
+    """out -= W s. Unsigned places spare the test for negative ones, which costs as much as the sum."""
+    for r in range(len(rows)):
+        point = np.uint64(np.uint32(rows[r]))
+        own, total = s[point], s[point] * 0
+        for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
+            other, weight = np.uint64(np.uint32(indices[e])), values[e]
+            total += weight * s[other]
+            out[other] -= weight * own
+        out[point] -= total
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def sum_parted(rows, indptr, indices, values, bit):
+    """Sum of the values of entries whose points differ in the bit, in float64."""
+    total = 0.0
+    for r in range(len(rows)):
+        own, part = bit[rows[r]], 0.0
+        for e in range(indptr[r], indptr[r + 1]):
+            part += values[e] * (own ^ bit[indices[e]])
+        total += part
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def sum_absolute(values):
+    """Sum of |values|, in float64, with no array of them."""
+    total = 0.0
+    for e in range(len(values)):
+        total += abs(values[e])
+    return total

@@ -1,0 +1,174 @@
+"""Codes by planes: against double precision, whatever the batch, the place of the row and the offset."""
+
+import numpy as np
+import pytest
+
+from structhash import StructHash
+from structhash._numerics.blocks import float_type, floats, runs
+from structhash.baselines import LSH
+from structhash.codes.planes import make_planes, make_product, pack_sides, write_codes
+from structhash.pieces import load, names
+
+
+def problem(rng, n=300, d=40, m=19, offset=0.0):
+    X = rng.standard_normal((n, d)) + offset
+    return X, offset + rng.standard_normal(d), rng.standard_normal((m, d)) * 10.0 ** rng.integers(-3, 4, (m, 1))
+
+
+def encoded(planes, X):
+    product = make_product(planes, X[:20].astype(np.float64))
+    codes = np.full((len(X), -(-len(planes.normals) // 8)), 255, np.uint8)
+    return product, codes, write_codes(product, X, codes)
+
+
+def expected(X, center, normals, thresholds):
+    scores = (X.astype(np.float64) - center) @ normals.T
+    return np.packbits(scores > thresholds, axis=1, bitorder="little")
+
+
+@pytest.mark.parametrize("m", [1, 7, 8, 9, 64, 100])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f4", "int32"])
+def test_codes_are_those_of_double_precision(dtype, m, rng):
+    X, center, normals = problem(rng, m=m)
+    X = (100 * X if dtype == "int32" else X).astype(dtype)
+    thresholds = rng.standard_normal(m)
+    _, codes, finite = encoded(make_planes(center, normals, thresholds), X)
+    np.testing.assert_array_equal(codes, expected(X, center, normals, thresholds))
+    assert finite
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("offset", "folded"), [(0.0, True), (1.0, True), (1e2, False), (1e6, False)])
+def test_far_from_the_origin_no_digit_is_lost(offset, folded, dtype, rng):
+    X, center, normals = problem(rng, offset=offset)
+    X = X.astype(dtype)
+    product, codes, _ = encoded(make_planes(center, normals, np.zeros(19)), X)
+    assert (product.shift is None) == folded
+    np.testing.assert_array_equal(codes, expected(X, center, normals, 0))
+
+
+@pytest.mark.parametrize("power", [-300, -30, 30, 300])
+def test_numbers_beyond_single_precision(power, rng):
+    X, center, normals = problem(rng)
+    X, center = X * 10.0**power, center * 10.0**power
+    np.testing.assert_array_equal(
+        encoded(make_planes(center, normals, np.zeros(19)), X)[1], expected(X, center, normals, 0)
+    )
+
+
+def test_rows_far_longer_than_those_sampled(rng):
+    X, center, normals = problem(rng)
+    X[30:] *= 10.0 ** rng.integers(0, 30, (270, 1))
+    np.testing.assert_array_equal(
+        encoded(make_planes(center, normals, np.zeros(19)), X)[1], expected(X, center, normals, 0)
+    )
+
+
+def test_scores_within_rounding_of_the_threshold_are_decided_in_double_precision(rng):
+    """The thresholds are scores of row 5 itself, moved by what single precision cannot see."""
+    X = rng.standard_normal((9, 100)).astype(np.float32)
+    normals = rng.standard_normal((16, 100))
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    above = np.arange(16) % 3 == 0
+    thresholds = X[5].astype(float) @ normals.T - np.where(above, 1e-10, -1e-10)
+    codes = encoded(make_planes(np.zeros(100), normals, thresholds), X)[1]
+    np.testing.assert_array_equal(np.unpackbits(codes[5], bitorder="little") > 0, above)
+
+
+def test_the_product_decides_where_it_is_sure_and_the_sum_elsewhere():
+    """Scores that contradict the rows tell which of the two gave a bit."""
+    rows = np.array([[3.0, 4.0]], np.float32)  # of norm 5: unsure below 5 * 0.1
+    scores = np.array([[0.4, 0.6, -0.4, -0.6]], np.float32)
+    normals, zeros = np.array([[-1.0, 0.0], [-1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]), np.zeros(4)
+    codes = np.empty((1, 1), np.uint8)
+    pack_sides(
+        scores, zeros.astype(np.float32), rows, 0.1, np.float32(5), rows, zeros[:2], normals, zeros, codes
+    )
+    assert codes[0, 0] == 0b0110
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_number_that_is_not_finite_is_told_even_in_a_column_without_weight(bad, dtype, rng):
+    X, center, normals = problem(rng)
+    normals[:, 7] = 0
+    for offset in (0, 50):
+        rows = (X + offset).astype(dtype)
+        planes = make_planes(center + offset, normals, np.zeros(19))
+        assert encoded(planes, rows)[2]
+        for row in (3, 299):
+            spoiled = rows.copy()
+            spoiled[row, 7] = bad
+            assert not encoded(planes, spoiled)[2]
+
+
+def test_normals_of_norm_zero_leave_the_threshold_to_decide(rng):
+    X = rng.standard_normal((5, 3)).astype(np.float32)
+    planes = make_planes(np.ones(3), np.zeros((3, 3)), [-1.0, 0.0, 1.0])
+    assert encoded(planes, X)[1].tolist() == 5 * [[1]]
+
+
+def test_planes_that_do_not_fit_are_refused(rng):
+    with pytest.raises(ValueError, match=r"\(2,\) thresholds and a center \(3,\) do not fit normals \(2, 4\)"):
+        make_planes(np.zeros(3), np.zeros((2, 4)), np.zeros(2))
+    with pytest.raises(ValueError, match=r"rows have \(4,\) features, the planes \(3,\)"):
+        make_product(make_planes(np.zeros(3), np.zeros((2, 3)), np.zeros(2)), np.zeros((5, 4)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_row_has_one_code_wherever_it_stands(dtype, rng):
+    """In float32 the products of the same rows, rolled by one, differ; many scores here lie at a threshold."""
+    X = rng.integers(-3, 4, (400, 300)).astype(dtype) / 3
+    encoder = LSH(64, random_state=0).fit(X)
+    encoder.mean_ = X.mean(axis=0)
+    encoder.planes_ = np.sign(encoder.planes_).astype(dtype)
+    codes = encoder.encode(X)
+    for shift in (1, 5, 33):
+        np.testing.assert_array_equal(encoder.encode(np.roll(X, shift, axis=0)), np.roll(codes, shift, axis=0))
+    np.testing.assert_array_equal(np.concatenate([encoder.encode(row[None]) for row in X]), codes)
+    np.testing.assert_array_equal(encoder.encode(np.asfortranarray(X)), codes)
+    np.testing.assert_array_equal(encoder.encode(X, n_bits=11), encoder.encode(X)[:, :2] & [255, 7])
+
+
+def test_bits_of_training_rows_are_those_that_were_learned(digits):
+    X, y = digits
+    for dtype in (np.float32, np.float64):
+        encoder = StructHash(8, ranking="sndcg", random_state=0)
+        learned = [step.bit for step in encoder.steps(X.astype(dtype), y)]
+        assert np.mean(np.array(learned) == encoder.transform(X.astype(dtype)).T) > 0.999
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "name", [name for name in names("families") if hasattr(load("families", name), "planes")]
+)
+def test_planes_of_a_family_give_the_bits_that_it_decides(name, dtype, digits):
+    X, y = (part[:200] for part in digits)
+    model = StructHash(8, ranking="sndcg", family=name, random_state=0).fit(X.astype(dtype), y)
+    more = digits[0][200:].astype(dtype)
+    decided = model.family_.decide(model.family_.features(more, model.state_), model.bits_) > 0
+    assert np.mean(model.transform(more) == decided) > 0.998
+    center, normals, thresholds = model.family_.planes(model.state_, model.bits_)
+    np.testing.assert_array_equal(model.transform(more), (more - center) @ normals.T > thresholds)
+
+
+# rows some at a time
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        *[(kind, "f4") for kind in ("f2", "f4", ">f4", "b1", "i1", "u2")],
+        *[(kind, "f8") for kind in ("f8", ">f8", "g", "i4", "u8")],
+    ],
+)
+def test_float_types(given, found):
+    assert float_type(given) == np.dtype(found)
+    X = np.ones((2, 3), given)
+    assert floats(X).dtype == np.dtype(found)
+    assert (floats(X) is X) == (np.dtype(given) == np.dtype(found))
+
+
+def test_runs_cover_all_rows_once():
+    for n in (0, 1, 6, 7):
+        assert [i for run in runs(n, 3) for i in range(n)[run]] == list(range(n))

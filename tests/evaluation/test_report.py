@@ -1,0 +1,204 @@
+"""Tables and tests of a comparison."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from structhash.evaluation.compare import Result, Scores, compare
+from structhash.evaluation.report import LEVEL, Line, as_json, summarise, table
+
+
+def result(method, seed=0, n_bits=8, distance="plain", chosen="", seconds=(1.0, 0.5), **values):
+    scores = Scores(
+        {m: float(np.nanmean(v)) for m, v in values.items()}, {m: np.array(v) for m, v in values.items()}
+    )
+    return Result(method, distance, n_bits, seed, chosen, scores, *seconds)
+
+
+def made(means, n=60, seed=0, **options):
+    """Results of one seed whose values lie around these means, by method."""
+    rng = np.random.default_rng(seed)
+    hard = 0.1 * rng.standard_normal(n)  # queries are easy or hard for all
+    return [
+        result(method, map=mean + hard + 0.05 * rng.standard_normal(n), **options)
+        for method, mean in means.items()
+    ]
+
+
+def holm(raw):
+    """Holm's adjusted p-values, literally: compare the k-th smallest of m with level / (m - k + 1)."""
+    adjusted = {}
+    for i, p in enumerate(raw):
+        smaller = sorted(q for q in raw if q <= p)
+        adjusted[i] = max(min(1.0, (len(raw) - k) * q) for k, q in enumerate(smaller))
+    return list(adjusted.values())
+
+
+def test_lines_are_means_over_seeds_in_the_order_they_came():
+    results = [
+        result("b", 0, map=[0.1, 0.3], auc=[0.5, 0.5], seconds=(1, 3), chosen="C=1"),
+        result("a", 0, map=[0.2, 0.2], auc=[0.6, 0.8]),
+        result("b", 1, map=[0.5, 0.9], auc=[0.7, 0.7], seconds=(2, 5), chosen="C=3"),
+        result("a", 1, map=[0.4, 0.4], auc=[0.5, 0.5]),
+        result("b", 0, n_bits=4, map=[0.1, 0.1], auc=[0.5, 0.5]),
+        result("b", 0, distance="weighted", n_bits=4, map=[0.2, 0.1], auc=[0.5, 0.5]),
+    ]
+    lines = summarise(results)
+    assert [(line.method, line.distance, line.n_bits) for line in lines] == [
+        ("b", "plain", 8),
+        ("a", "plain", 8),
+        ("b", "plain", 4),
+        ("b", "weighted", 4),
+    ]
+    first = lines[0]
+    assert (first.seeds, first.chosen) == ([0, 1], ["C=1", "C=3"])
+    assert first.by_seed == {"map": [pytest.approx(0.2), pytest.approx(0.7)], "auc": [0.5, pytest.approx(0.7)]}
+    assert first.mean == {"map": pytest.approx(0.45), "auc": pytest.approx(0.6)}
+    assert (first.fit_seconds, first.encode_seconds) == (1.5, 4.0)
+    np.testing.assert_array_equal(first.per_query["map"], [0.1, 0.3, 0.5, 0.9])
+
+
+def test_p_values_are_those_of_scipy_times_holm():
+    results = made({"best": 0.62, "near": 0.61, "far": 0.3, "mid": 0.59})
+    lines = {line.method: line for line in summarise(results)}
+    values = {r.method: r.scores.per_query["map"] for r in results}
+    others = ["near", "far", "mid"]
+    raw = [stats.ttest_rel(values["best"], values[name]).pvalue for name in others]
+    assert raw[0] > LEVEL > raw[2] > raw[1]
+    assert lines["best"].p_value == {"map": 1.0}
+    assert [lines[name].p_value["map"] for name in others] == pytest.approx(holm(raw))
+
+
+def test_the_t_test_is_the_formula():
+    a, b = np.array([0.9, 0.8, 0.7, 0.9, 0.6]), np.array([0.5, 0.6, 0.7, 0.4, 0.3])
+    _, other = summarise([result("a", map=a), result("b", map=b)])
+    t = np.mean(a - b) / (np.std(a - b, ddof=1) / np.sqrt(5))
+    assert other.p_value["map"] == pytest.approx(2 * stats.t.sf(abs(t), 4))
+
+
+def test_holm_by_hand(monkeypatch):
+    raw = iter([0.01, 0.04, 0.03])
+    monkeypatch.setattr("structhash.evaluation.report._paired", lambda a, b: next(raw))
+    lines = summarise(made({"best": 0.9, "b": 0.5, "c": 0.5, "d": 0.5}))
+    # sorted .01 .03 .04 times 3 2 1 is .03 .06 .04, made to rise: .03 .06 .06
+    assert [line.p_value["map"] for line in lines] == pytest.approx([1, 0.03, 0.06, 0.06])
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_corrected_p_values_stop_at_one(monkeypatch):
+    monkeypatch.setattr("structhash.evaluation.report._paired", lambda a, b: 0.7)
+    assert [line.p_value["map"] for line in summarise(made({"a": 0.9, "b": 0.5, "c": 0.4}))] == [1, 1, 1]
+
+
+def test_each_length_and_measure_has_its_own_best_and_its_own_test():
+    rng = np.random.default_rng(0)
+    up, down = 0.7 + 0.1 * rng.random(50), 0.3 + 0.1 * rng.random(50)
+    results = [
+        result("a", map=up, auc=down),
+        result("b", map=down, auc=up),
+        result("a", n_bits=4, map=down, auc=down),
+        result("b", n_bits=4, map=up, auc=up),
+    ]
+    a8, b8, a4, b4 = summarise(results)
+    p = stats.ttest_rel(up, down).pvalue
+    assert (a8.p_value["map"], a8.p_value["auc"]) == (1, pytest.approx(p))
+    assert (b8.p_value["map"], b8.p_value["auc"]) == (pytest.approx(p), 1)
+    assert (a4.p_value, b4.p_value["map"]) == (dict.fromkeys(["map", "auc"], pytest.approx(p)), 1)
+
+
+def test_queries_of_all_seeds_are_tested_together():
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, 40)), rng.random((2, 40)) + 0.1
+    results = [result(name, seed, map=v[seed]) for seed in (0, 1) for name, v in (("a", a), ("b", b))]
+    lines = {line.method: line for line in summarise(results)}
+    assert lines["a"].p_value["map"] == pytest.approx(stats.ttest_rel(a.ravel(), b.ravel()).pvalue)
+
+
+def test_queries_that_one_line_has_no_value_for_are_left_out():
+    rng = np.random.default_rng(0)
+    a, b = rng.random(30), rng.random(30) - 0.2
+    a[:3], b[5] = np.nan, np.nan
+    lines = summarise([result("a", map=a), result("b", map=b)])
+    there = ~(np.isnan(a) | np.isnan(b))
+    assert lines[1].p_value["map"] == pytest.approx(stats.ttest_rel(a[there], b[there]).pvalue)
+
+
+@pytest.mark.parametrize(("shift", "expected"), [(0.0, 1.0), (0.1, 0.0)])
+def test_lines_that_do_not_differ_and_lines_that_differ_alike_everywhere(shift, expected):
+    values = np.random.default_rng(0).random(40)
+    lines = summarise([result("a", map=values), result("b", map=values - shift)])
+    assert lines[1].p_value["map"] == expected
+
+
+def test_one_query_tells_nothing():
+    assert summarise([result("a", map=[0.9]), result("b", map=[0.1])])[1].p_value["map"] == 1
+
+
+def test_the_float_line_is_neither_tested_nor_the_best():
+    rng = np.random.default_rng(0)
+    top = result("float", n_bits=0, distance="L2", map=0.9 + 0.05 * rng.random(60))
+    lines = summarise([top, *made({"a": 0.6, "b": 0.2})])
+    assert [line.p_value["map"] for line in lines[:2]] == [1, 1]
+    assert lines[2].p_value["map"] < LEVEL
+
+
+def test_lines_of_other_seeds_are_refused():
+    results = [result("a", 0, map=[0.1, 0.2]), result("a", 1, map=[0.1, 0.2]), result("b", 0, map=[0.3, 0.4])]
+    with pytest.raises(ValueError, match=r"b has the seeds \[0\], a \[0, 1\]; compare lines of the same seeds"):
+        summarise(results)
+
+
+def line(method="a", n_bits=8, p=1.0, mean=0.5, distance="plain"):
+    return Line(method, distance, n_bits, [0], [], {"map": mean}, {"map": [mean]}, {}, {"map": p}, 1.234, 12.5)
+
+
+@pytest.mark.parametrize(
+    ("p", "star"), [(LEVEL * 0.99, True), (LEVEL, False), (LEVEL * 1.01, False), (1.0, False)]
+)
+def test_a_star_stands_only_below_the_level(p, star):
+    assert ("*" in table([line(p=p)])) is star
+
+
+def test_the_table_is_aligned():
+    text = table(
+        [
+            line("structhash:C=3", p=0.01, mean=0.75),
+            line("float", 0, mean=1.0, distance="L2"),
+            line("b", 128, mean=0),
+        ]
+    )
+    assert text == (
+        "method          distance  bits     map  fit s  encode s\n"
+        "--------------  --------  ----  ------  -----  --------\n"
+        "structhash:C=3  plain        8  0.750*   1.23     12.50\n"
+        "float           L2           -  1.000    1.23     12.50\n"
+        "b               plain      128  0.000    1.23     12.50\n"
+    )
+
+
+def test_an_empty_comparison_is_an_empty_table():
+    assert summarise([]) == []
+    assert len(table([]).splitlines()) == 2
+
+
+def test_json_holds_what_was_asked_and_every_line_without_queries():
+    lines = summarise([*made({"a": 0.6, "b": 0.2}), result("float", n_bits=0, distance="L2", map=[0.5])])
+    found = json.loads(json.dumps(as_json(lines, data="digits", seed=3), allow_nan=False))
+    assert (found["data"], found["seed"]) == ("digits", 3)
+    assert [entry["method"] for entry in found["lines"]] == ["a", "b", "float"]
+    for entry, each in zip(found["lines"], lines, strict=True):
+        assert set(entry) == set(Line._fields) - {"per_query"}
+        assert entry["mean"] == each.mean
+        assert entry["p_value"] == each.p_value
+
+
+def test_a_real_comparison_goes_through_to_table_and_json():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 4
+    X = 2 * rng.standard_normal((4, 5))[y] + rng.standard_normal((120, 5))
+    lines = summarise(compare(["lsh", "itq", "float"], X, y, bits=np.array([4]), seeds=np.arange(2)))
+    assert [each.seeds for each in lines] == [[0, 1]] * 3
+    assert {len(row) for row in table(lines).splitlines()[1:]} == {len(table(lines).splitlines()[1])}
+    json.dumps(as_json(lines), allow_nan=False)

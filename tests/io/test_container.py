@@ -1,0 +1,267 @@
+import json
+import os
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import save_file
+
+from structhash.io import container as files
+
+ARRAYS = {
+    "codes": np.arange(6, dtype=np.uint8).reshape(2, 3),
+    "flags": np.array([True, False]),
+    "none": np.empty((0, 3), dtype=np.int64),
+    "one": np.array(2.5),
+    "half": np.array([1, 2], dtype=np.float16),
+}
+
+
+@pytest.fixture
+def good(tmp_path):
+    path = tmp_path / "good"
+    files.save(path, ARRAYS, {"n_bits": 8, "text": "ü", "list": [1, None]}, kind="toy")
+    return path
+
+
+def with_header(path, text):
+    save_file({"a": np.zeros(2)}, path, metadata={"structhash": text})
+    return path
+
+
+def test_atomic_writes_whole_files(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with files.atomic(str(path)) as temporary:
+        temporary.write_text("new")
+        assert temporary.parent == tmp_path
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_atomic_leaves_nothing_after_an_error(tmp_path, error):
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def write():
+        with files.atomic(path) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        write()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_atomic_follows_a_link_and_the_umask(tmp_path, good):
+    link = tmp_path / "link"
+    link.symlink_to(good)
+    files.save(link, {}, {}, kind="other")
+    assert link.is_symlink()
+    assert files.header(good)["kind"] == "other"
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    assert good.stat().st_mode == plain.stat().st_mode
+
+
+def test_atomic_refuses_folders(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist; create it"),
+        files.atomic(tmp_path / "nowhere" / "file"),
+    ):
+        pass
+    with pytest.raises(ValueError, match="it is a folder or a device; give"), files.atomic(tmp_path):
+        pass
+
+
+def test_round_trip(good):
+    arrays, header = files.load(good, kind="toy")
+    assert header == {"n_bits": 8, "text": "ü", "list": [1, None]}
+    assert arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        assert arrays[name].dtype == array.dtype
+        assert arrays[name].shape == array.shape
+        np.testing.assert_array_equal(arrays[name], array)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.sampled_from("?bBhHiIqQefd"), st.integers(0, 3), st.sampled_from("<>"))
+def test_every_dtype_and_memory_order(tmp_path_factory, code, n, order):
+    path = tmp_path_factory.mktemp("files") / "file"
+    array = np.arange(2 * n * 3).reshape(2 * n, 3)[::2].T.astype(np.dtype(code).newbyteorder(order))
+    files.save(path, {"a": array}, {}, kind="toy")
+    found = files.load(path, "toy")[0]["a"]
+    assert found.dtype == np.dtype(code)
+    np.testing.assert_array_equal(found, array)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "header", "error", "message"),
+    [
+        ({"a": np.array(["x"])}, {}, TypeError, "array 'a' has dtype <U1, allowed are bool, int8"),
+        ({"a": np.array([None])}, {}, TypeError, "array 'a' has dtype object"),
+        ({"a": np.zeros(2, dtype=complex)}, {}, TypeError, "array 'a' has dtype complex128"),
+        ({}, {"x": float("nan")}, ValueError, "holds NaN or infinity.*use None"),
+        ({}, {"x": [float("inf")]}, ValueError, "holds NaN or infinity"),
+        ({}, {"x": np.int64(3)}, TypeError, "must hold JSON values only: .*int64.*convert"),
+        ({}, {"kind": "x"}, ValueError, "may not hold 'kind'"),
+    ],
+)
+def test_save_refuses(tmp_path, arrays, header, error, message):
+    with pytest.raises(error, match=message):
+        files.save(tmp_path / "file", arrays, header, kind="toy")
+    assert os.listdir(tmp_path) == []
+
+
+def test_load_refuses_missing_and_folders(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no such file: .*nothing"):
+        files.load(tmp_path / "nothing", "toy")
+    with pytest.raises(ValueError, match="it is not a file"):
+        files.load(tmp_path, "toy")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "damaged or no safetensors file"),
+        (b"hello, this is no such file at all", "it is text, no toy$"),
+        ("größe\n".encode() * 1000, "it is text, no toy$"),
+        (b"\x93NUMPY\x01\x00 and so on", r"it is a \.npy file, no toy$"),
+        (b"PK\x03\x04 and so on", r"it is a \.npz or other zip file, no toy$"),
+        (pickle.dumps({"a": 1}), "damaged or no safetensors file"),
+    ],
+)
+def test_load_refuses_other_files(tmp_path, content, message):
+    path = tmp_path / "foreign"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"cannot read .*foreign: .*{message}"):
+        files.load(path, "toy")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "its header is no JSON"),
+        ("[" * 100_000, "its header is no JSON"),
+        ('{"format": NaN}', "its header is no JSON .NaN is no JSON"),
+        ("[1]", "its header is not of the structhash format"),
+        ('{"format": "x", "version": 1, "kind": "toy"}', "its header is not of the structhash format"),
+        ('{"format": "structhash", "version": 1}', "its header is not of the structhash format"),
+        (
+            '{"format": "structhash", "version": 2, "kind": "toy"}',
+            "it has version 2, this structhash reads 1",
+        ),
+        ('{"format": "structhash", "version": 1, "kind": "model"}', "it holds 'model', not 'toy'"),
+    ],
+)
+def test_load_refuses_headers(tmp_path, text, message):
+    path = with_header(tmp_path / "file", text)
+    with pytest.raises(ValueError, match=f"cannot read .*file: {message}"):
+        files.load(path, "toy")
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("model", "it holds 'toy', not 'model'; structhash fit makes models$"),
+        ("index", "it holds 'toy', not 'index'; structhash index makes indexes, from codes$"),
+        ("index.exact", r"it holds 'toy', not 'index\.exact'; structhash index makes indexes"),
+    ],
+)
+def test_a_file_of_another_kind_names_the_command_that_makes_the_right_one(good, tmp_path, kind, message):
+    with pytest.raises(ValueError, match=message):
+        files.header(good, kind)
+    other = tmp_path / "text"
+    other.write_text("1 2")
+    with pytest.raises(ValueError, match=f"it is text, no {kind[:5]}; {message.split('; ')[1]}"):
+        files.load(other, kind)
+
+
+def test_a_header_of_any_kind(good, tmp_path):
+    assert files.header(good)["kind"] == files.header(good, "toy")["kind"] == "toy"
+    files.save(tmp_path / "i", {}, {}, kind="index.exact")
+    assert files.header(tmp_path / "i", "index")["kind"] == "index.exact"
+    np.save(tmp_path / "x.npy", np.zeros(3))
+    message = (
+        r"it is a \.npy file, no model or index; structhash fit makes models, structhash index makes indexes"
+    )
+    with pytest.raises(ValueError, match=message):
+        files.header(tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"a\x00b", pickle.dumps({"a": 1})])
+def test_what_says_nothing_where_it_cannot_tell(tmp_path, content):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    assert files.what(path) == ""
+
+
+def test_long_headers_are_named_in_short(tmp_path):
+    with pytest.raises(ValueError, match="which JSON lacks: dict of length 1; use None"):
+        files.save(tmp_path / "file", {}, {"x": [float("nan")] * 1000}, kind="toy")
+    text = json.dumps({"format": "structhash", "version": ["long"] * 1000, "kind": "toy"})
+    with pytest.raises(ValueError, match="it has version list of length 1000, this structhash reads 1"):
+        files.load(with_header(tmp_path / "file", text), "toy")
+
+
+def test_load_refuses_files_of_other_programs(tmp_path):
+    save_file({"a": np.zeros(2)}, tmp_path / "file")
+    with pytest.raises(ValueError, match="safetensors file of another program"):
+        files.load(tmp_path / "file", "toy")
+
+
+def raw_file(path, dtype, content):
+    """A safetensors file with our header and one array "a" of any dtype."""
+    ours = json.dumps({"format": "structhash", "version": 1, "kind": "toy"})
+    entry = {"dtype": dtype, "shape": [2], "data_offsets": [0, len(content)]}
+    text = json.dumps({"__metadata__": {"structhash": ours}, "a": entry}).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + content)
+    return path
+
+
+def test_load_refuses_arrays_numpy_cannot_hold(tmp_path):
+    for dtype, size in [("BF16", 4), ("F8_E4M3", 2)]:
+        with pytest.raises(ValueError, match=r"cannot read .*: array 'a' has a dtype that numpy lacks"):
+            files.load(raw_file(tmp_path / dtype, dtype, bytes(size)), "toy")
+    with pytest.raises(ValueError, match="array 'a' is damaged: a bool that is neither"):
+        files.load(raw_file(tmp_path / "bool", "BOOL", b"\x01\x02"), "toy")
+
+
+def opens_or_says_why(path, content):
+    path.write_bytes(content)
+    try:
+        files.load(path, "toy")
+    except ValueError as error:
+        assert str(path) in str(error)  # noqa: PT017
+        return False
+    return True
+
+
+def test_no_truncated_file_opens(good, tmp_path):
+    content = good.read_bytes()
+    for length in range(len(content)):
+        assert not opens_or_says_why(tmp_path / "cut", content[:length])
+
+
+def test_flipped_bits_open_or_say_why(good, tmp_path):
+    content = bytearray(good.read_bytes())
+    rng = np.random.default_rng(0)
+    for place in range(len(content)):
+        changed = content.copy()
+        changed[place] ^= 1 << rng.integers(8)
+        opens_or_says_why(tmp_path / "flipped", changed)
+
+
+def test_a_flipped_byte_in_an_array_is_found(tmp_path):
+    path = tmp_path / "file"
+    files.save(path, {"a": np.arange(8.0)}, {}, kind="toy")
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="checksums"):
+        files.load(path, kind="toy")

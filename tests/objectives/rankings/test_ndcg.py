@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+
+from structhash.objectives.rankings.ndcg import NDCG
+
+
+def discount(place, k):
+    return 0.0 if place > k else 1.0 if place == 1 else 1 / np.log2(place)
+
+
+def normaliser(k, normalizer, n_near):
+    return sum(discount(i, k) for i in range(1, 1 + (min(k, n_near) if normalizer == "ideal" else k)))
+
+
+@pytest.mark.parametrize("normalizer", ["ideal", "paper"])
+@pytest.mark.parametrize("k", [1, 2, 3, 10, 100, 1000])
+def test_equals_the_programme(k, normalizer, distances, reference):
+    rng = np.random.default_rng(k)
+    ranking, n_near, n_far = NDCG(k, normalizer), 50, 100
+    table = np.array([[discount(1 + i + g, k) for g in range(n_far + 1)] for i in range(n_near)])
+    table /= normaliser(k, normalizer, n_near)
+    for draw in range(200):
+        near, far = distances(rng, ("integers", "halves", "equal", "large", "random")[draw % 5], n_near, n_far)
+        if draw % 3 == 1:  # few values that are no sums of powers of 2, as in stage-wise training
+            near, far = 0.1 * near, 0.1 * far
+        elif draw % 3 == 2:  # margins near those at which the solution moves
+            far = far + rng.random() * n_far / 20
+        value, chain = reference.programme(near, far, -table)
+        loss, above, below = reference.oracle(ranking, near, far)
+        scale = max(1.0, near.max(), far.max())
+        assert loss - reference.margin(near, far, above, below) == pytest.approx(1 + value, abs=1e-10 * scale)
+        np.testing.assert_array_equal(np.sort(above), chain)
+
+
+@pytest.mark.parametrize("k", [1, 3, 20, 60, 149])
+@pytest.mark.parametrize("shape", [(50, 100), (100, 50), (2, 100)])
+def test_equals_the_programme_in_stagewise_training(k, shape, reference):
+    """Many ties, sorted or not, at margins so narrow or so wide that all or none of the points fall."""
+    rng = np.random.default_rng(k)
+    table = np.array([[discount(1 + i + g, k) for g in range(shape[1] + 1)] for i in range(shape[0])])
+    table /= normaliser(k, "ideal", shape[0])
+    for turn in range(100):
+        old, new = rng.uniform(0.05, 0.5, 2) * 10 ** (turn % 4 / 2)
+        near = old * rng.binomial(20, 0.1, shape[0]) + new * (rng.random(shape[0]) < 0.1)
+        far = old * rng.binomial(20, rng.uniform(0.1, 0.5), shape[1]) + new * (rng.random(shape[1]) < 0.5)
+        if turn % 2:
+            near, far = np.sort(near), np.sort(far)
+        value, chain = reference.programme(near, far, -table)
+        loss, above, below = reference.oracle(NDCG(k), near, far)
+        assert loss - reference.margin(near, far, above, below) == pytest.approx(1 + value, abs=1e-10)
+        np.testing.assert_array_equal(np.sort(above), chain)
+
+
+@pytest.mark.parametrize("shape", [(9, 40), (40, 9), (25, 25)])
+def test_equals_the_programme_where_the_cut_lies_elsewhere(shape, distances, reference):
+    rng = np.random.default_rng(7)
+    for k in range(1, sum(shape) + 2, 3):
+        table = np.array([[discount(1 + i + g, k) for g in range(shape[1] + 1)] for i in range(shape[0])])
+        for kind in ("halves", "random"):
+            near, far = distances(rng, kind, *shape)
+            value, chain = reference.programme(near, far, -table / normaliser(k, "ideal", shape[0]))
+            loss, above, below = reference.oracle(NDCG(k), near, far)
+            assert loss - reference.margin(near, far, above, below) == pytest.approx(1 + value, abs=1e-10)
+            np.testing.assert_array_equal(np.sort(above), chain)
+
+
+@pytest.mark.parametrize("normalizer", ["ideal", "paper"])
+@pytest.mark.parametrize("k", [1, 2, 5, 100])
+def test_score_by_the_formula(k, normalizer):
+    flags = np.random.default_rng(8).random(30) < 0.4
+    gain = sum(discount(i, k) for i in range(1, 31) if flags[i - 1])
+    expected = gain / normaliser(k, normalizer, flags.sum())
+    assert NDCG(k, normalizer).score(flags) == pytest.approx(expected, rel=1e-12)
+
+
+def test_first_two_places_count_the_same():
+    assert NDCG().score([True, False, False]) == NDCG().score([False, True, False]) == 1
+
+
+def test_paper_normaliser_leaves_a_loss_at_the_truth():
+    """Design, section 4: 0.37 when 50 relevant points meet K = 100."""
+    loss = NDCG(100, "paper").most_violated(np.zeros(50), np.full(100, 1e3), [0, 50], [0, 100])[0][0]
+    assert loss == pytest.approx(0.37, abs=0.005)
+
+
+@pytest.mark.parametrize("k", [0, -3, 2.5, "10", True])
+def test_k_refused(k):
+    with pytest.raises(ValueError, match=r"k is .*give a whole number of at least 1"):
+        NDCG(k=k)
+
+
+def test_normalizer_refused():
+    with pytest.raises(ValueError, match=r"normalizer is 'none'; give 'ideal' .* or 'paper'"):
+        NDCG(normalizer="none")
+
+
+def test_numpy_and_huge_k():
+    flags = np.array([False, True, True])
+    assert NDCG(np.int64(2)).score(flags) == NDCG(2).score(flags)
+    assert NDCG(10**12).score(flags) == NDCG(3).score(flags)

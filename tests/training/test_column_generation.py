@@ -1,0 +1,219 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from structhash.families.linear import Linear
+from structhash.families.starts.spectral import Spectral
+from structhash.masters.ranking import RankingMaster
+from structhash.masters.schedules.stagewise import Stagewise
+from structhash.masters.schedules.totally_corrective import TotallyCorrective
+from structhash.masters.triplet import TripletMaster
+from structhash.objectives.regularizers.l1 import L1
+from structhash.pair_weights import pair_graph, score
+from structhash.pieces import load
+from structhash.supervision import Labels, Triplets
+from structhash.training.column_generation import REDRAWS, column_generation, key
+
+MASTERS = ["squared_hinge", "auc", "ndcg", "sndcg"]
+SCHEDULES = [TotallyCorrective(), Stagewise()]
+
+
+class Diary:
+    """A master that keeps what it said."""
+
+    def __init__(self, master):
+        self.master, self.regularizer = master, master.regularizer
+        self.entries, self.solutions = [], []
+
+    def start(self):
+        return self.master.start()
+
+    def add(self, bit):
+        self.solutions.append(self.master.add(bit))
+        return self.solutions[-1]
+
+
+@pytest.fixture
+def setting():
+    """What column generation needs for these rows and labels: features, graph, master."""
+
+    def make(X, y, name="auc", schedule=None, C=30.0, n_jobs=1):
+        rng = np.random.default_rng(0)
+        rankings = Labels(y, 5, 10).rankings(X, rng)
+        graph = pair_graph(rankings, len(X))
+        schedule = schedule or TotallyCorrective()
+        if name == "squared_hinge":
+            master = TripletMaster(rankings, graph, load("losses", "squared_hinge"), L1(), schedule, C)
+        else:
+            master = RankingMaster(rankings, graph, load("rankings", name), L1(), schedule, C, n_jobs=n_jobs)
+        Z = Linear().features(X, Linear().prepare(X, rng))
+        return Z, graph, Diary(master)
+
+    return make
+
+
+def learn(Z, graph, master, n_bits, family=None, seed=0):
+    rng = np.random.default_rng(seed)
+    return list(column_generation(Z, graph, master, family or Linear(), Spectral(), n_bits, rng))
+
+
+@pytest.fixture
+def small_digits(digits):
+    return digits[0][:100], digits[1][:100]
+
+
+@pytest.fixture
+def clusters():
+    """Two clouds that one plane parts with ease."""
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    return rng.standard_normal((40, 3)) + 30 * y[:, None], y
+
+
+def assert_all_new(steps):
+    """No bit is constant, an earlier one or its complement."""
+    bits = [step.bit.tolist() for step in steps]
+    for t, bit in enumerate(bits):
+        assert 0 < sum(bit) < len(bit)
+        for other in bits[:t]:
+            assert bit != other
+            assert bit != [1 - value for value in other]
+    assert all(step.distinct for step in steps)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)
+@pytest.mark.parametrize("name", MASTERS)
+@pytest.mark.parametrize("C", [0.01, 30.0])
+def test_every_bit_is_new(C, name, schedule, setting, small_digits):
+    steps = learn(*setting(*small_digits, name, schedule, C), 10)
+    assert_all_new(steps)
+    if C == 0.01:  # so small that all weights are 0 and the dual stands still
+        assert not steps[-1].weights.any()
+        assert sum(step.redraws for step in steps) > 0
+
+
+@pytest.mark.parametrize("name", MASTERS)
+def test_bits_are_new_where_nothing_is_left_to_gain(name, setting, clusters):
+    Z, graph, master = setting(*clusters, name, C=1e4)
+    assert_all_new(learn(Z, graph, master, 6))
+    assert master.solutions[0].weights[0] > 0
+
+
+def test_a_dual_of_zeros_asks_for_every_comparison_again(setting, clusters):
+    """At a master whose dual is 0 the family hears of the master's start."""
+    Z, graph, master = setting(*clusters)
+    heard = []
+
+    class Silent(Diary):
+        def add(self, bit):
+            return super().add(bit)._replace(entries=np.zeros(len(graph.indices)))
+
+    class Listener(Linear):
+        def learn(self, Z, pairs, rng, start):
+            heard.append(pairs.weights.toarray())
+            return super().learn(Z, pairs, rng, start)
+
+    steps = learn(Z, graph, Silent(master.master), 4, Listener())
+    assert_all_new(steps)
+    first_tries = np.cumsum([0, *(step.redraws + 1 for step in steps[:-1])])
+    expected = graph.weigh(master.start()).weights.toarray()
+    for attempt in first_tries:
+        np.testing.assert_array_equal(heard[attempt], expected)
+    assert [step.violation for step in steps[1:]] == [-1, -1, -1]
+
+
+@pytest.mark.parametrize("name", MASTERS)
+def test_one_feature_gives_thresholds_that_differ(name, setting):
+    x = np.random.default_rng(0).permutation(40)
+    steps = learn(*setting(x[:, None].astype(float), x // 10, name), 8)
+    assert_all_new(steps)
+    for step in steps:
+        assert np.abs(np.diff(step.bit[np.argsort(x)].astype(int))).sum() == 1
+
+
+@pytest.mark.parametrize("name", MASTERS)
+@pytest.mark.parametrize("C", [0.01, 30.0])
+def test_learning_ends_where_the_rows_allow_no_more_bits(C, name, setting):
+    X = np.repeat([[0.0], [1.0], [3.0]], 4, axis=0)  # two thresholds and no more
+    steps = learn(*setting(X, np.repeat([0, 0, 1], 4), name, C=C), 4)
+    assert [step.distinct for step in steps] == [True, True, False, False]
+    assert [step.redraws for step in steps[2:]] == [REDRAWS] * 2
+    assert_all_new(steps[:2])
+    assert all(np.isfinite(step.objective) for step in steps)
+
+
+def test_rows_of_two_kinds_allow_one_bit(setting):
+    X = np.repeat([[0.0, 1.0], [2.0, 0.0]], 5, axis=0)
+    steps = learn(*setting(X, np.repeat([0, 1], 5)), 3)
+    assert [step.distinct for step in steps] == [True, False, False]
+    assert key(steps[0].bit) == key(np.repeat([0, 1], 5).astype(np.uint8))
+
+
+@pytest.mark.parametrize("d", [3, 70])
+def test_comparisons_that_contradict_each_other_still_give_bits(d, rng):
+    X = rng.standard_normal((6, d))
+    rankings = Triplets(np.array([[0, 1, 2], [0, 2, 1]])).rankings(X, rng)
+    graph = pair_graph(rankings, 6)
+    master = TripletMaster(rankings, graph, load("losses", "squared_hinge"), L1(), TotallyCorrective(), 30.0)
+    steps = learn(X, graph, master, 3)
+    assert_all_new(steps)
+    assert not steps[-1].weights.any()
+
+
+@pytest.mark.parametrize("name", MASTERS)
+def test_violation_is_score_less_cost_under_the_last_dual(name, setting, small_digits):
+    Z, graph, master = setting(*small_digits, name)
+    steps = learn(Z, graph, master, 6)
+    entries = [master.start(), *(solution.entries for solution in master.solutions)]
+    for step, last in zip(steps, entries):
+        differ = step.bit[np.repeat(graph.rows, np.diff(graph.indptr))] != step.bit[graph.indices]
+        assert step.violation == pytest.approx(last[differ].sum() - 1)
+        assert step.violation == pytest.approx(score(graph.weigh(last), step.bit) - 1)
+
+
+@pytest.mark.parametrize("name", MASTERS)
+def test_steps_report_what_the_master_says(name, setting, small_digits):
+    Z, graph, master = setting(*small_digits, name)
+    steps = learn(Z, graph, master, 6)
+    for t, (step, solution) in enumerate(zip(steps, master.solutions), start=1):
+        np.testing.assert_array_equal(step.weights, solution.weights)
+        assert step.weights.shape == (t,)
+        assert (step.objective, step.gap, step.rounds) == (solution.objective, solution.gap, solution.rounds)
+        np.testing.assert_array_equal(step.bit, Linear().decide(Z, step.params)[:, 0] > 0)
+    objectives = [step.objective for step in steps]
+    assert np.diff(objectives).max() <= 30 * 1e-3 + 1e-9
+    assert objectives[-1] < objectives[0]
+
+
+@pytest.mark.parametrize("name", MASTERS)
+@pytest.mark.parametrize("C", [0.01, 30.0])
+def test_the_same_seed_gives_the_same_bits(C, name, setting, small_digits):
+    runs = [learn(*setting(*small_digits, name, C=C, n_jobs=n_jobs), 5, seed=7) for n_jobs in (1, 2)]
+    for one, two in zip(*runs):
+        np.testing.assert_array_equal(one.bit, two.bit)
+        np.testing.assert_array_equal(one.weights, two.weights)
+        assert (one.objective, one.gap, one.violation) == (two.objective, two.gap, two.violation)
+        assert all(np.array_equal(one.params[name], two.params[name]) for name in one.params)
+
+
+def test_a_bit_is_learned_only_when_asked_for(setting, small_digits):
+    Z, graph, master = setting(*small_digits)
+    steps = column_generation(Z, graph, master, Linear(), Spectral(), 50, np.random.default_rng(0))
+    assert len(list(itertools.islice(steps, 2))) == 2
+    assert len(master.solutions) == 2
+
+
+@pytest.mark.parametrize("C", [0.01, 30.0])
+def test_real_features_of_many_columns_give_new_bits(C, setting, data_folder):
+    data = np.load(data_folder / "isolet.npz")
+    rows = np.random.default_rng(0).permutation(len(data["X"]))[:150]
+    steps = learn(*setting(data["X"][rows], data["y"][rows], "sndcg", C=C), 6)
+    assert_all_new(steps)
+    assert all(step.params["normal"].dtype == np.float32 for step in steps)
+
+
+def test_key_is_the_same_for_a_bit_and_its_complement_only(rng):
+    bits = np.unique(rng.integers(0, 2, (50, 12), dtype=np.uint8) | np.eye(1, 12, dtype=np.uint8), axis=0)
+    assert all(key(bit) == key(1 - bit) for bit in bits)
+    assert len({key(bit) for bit in bits}) == len(bits)
