@@ -16,7 +16,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 
 import numpy as np
 
-from structhash._numerics.blocks import runs
+from structhash._numerics.blocks import row_slices
 from structhash._numerics.gaussian import similarities, squared_distances
 from structhash._numerics.scaling import ROWS
 from structhash.cli.console import write_json
@@ -40,7 +40,7 @@ def kernel(X, y, seed):
     index = np.unique(y[train], return_inverse=True)[1]
     units, sigma = choose(X[train], index, center, np.random.default_rng(seed))
     anchors, K = places(X[train], center, units), np.empty((len(X), len(train)), np.float32)
-    for run in runs(len(X), ROWS):
+    for run in row_slices(len(X), ROWS):
         K[run] = similarities(squared_distances(places(X[run], center, units), anchors), np.asarray(sigma))
     return K
 

@@ -170,8 +170,8 @@ def floor_of(X: np.ndarray, y: np.ndarray, n_bits: int) -> Callable[[], np.ndarr
     rng = np.random.default_rng(SEED)
     family = Linear()
     Z = family.features(X, family.prepare(X, rng))
-    graph = pair_graph(Labels(y, 50, 100).rankings(X, rng), len(X))
-    W = graph.weigh(rng.standard_normal(len(graph.indices)), np.float32).weights
+    graph = pair_graph(Labels(y, 50, 100).comparisons(X, rng), len(X))
+    W = graph.pair_weights(rng.standard_normal(len(graph.indices)), np.float32).weights
     v, s, g = (rng.standard_normal(n).astype(np.float32) for n in (Z.shape[1], len(Z), len(Z)))
     if {a.dtype for a in (Z, W, v, s, g)} != {np.dtype(np.float32)}:
         raise TypeError("the floor is meant to be that of float32")
@@ -368,7 +368,7 @@ def show_exponents(found: dict[str, dict[str, float]]) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    def listed(allowed: Any) -> Callable[[str], list[str]]:
+    def join_names(allowed: Any) -> Callable[[str], list[str]]:
         def parse(text: str) -> list[str]:
             unknown = [name for name in text.split(",") if name not in allowed]
             if unknown:
@@ -385,8 +385,8 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="of the data sets")
     parser.add_argument("out", type=Path, help="JSON file, made or added to")
-    parser.add_argument("--only", type=listed(LINES), default=list(LINES), help=", ".join(LINES))
-    parser.add_argument("--parts", type=listed(PARTS), default=list(PARTS), help=", ".join(PARTS))
+    parser.add_argument("--only", type=join_names(LINES), default=list(LINES), help=", ".join(LINES))
+    parser.add_argument("--parts", type=join_names(PARTS), default=list(PARTS), help=", ".join(PARTS))
     parser.add_argument("--runs", type=positive, help=f"timed fits, else {RUNS} or what the line says")
     parser.add_argument("--bits", type=positive, help="another number of bits; it is added to the line's name")
     return parser.parse_args()

@@ -32,7 +32,7 @@ from structhash.embeddings.posterior import Posterior
 from structhash.evaluation.compare import code_blocks, float_blocks, retrieval, seen_classes, unseen_classes
 from structhash.evaluation.methods import parse_method
 from structhash.io import read
-from structhash.metrics import among_others
+from structhash.metrics import without_self
 from structhash.pieces import classes
 from structhash.training.distillation import surer
 
@@ -110,7 +110,7 @@ def precision(blocks):
     """Each measure of every row among the others: (2, n)."""
     found = []
     for first, (distances, relevance) in blocks:
-        per_query = retrieval([among_others(distances, relevance, first)], MEASURES).per_query
+        per_query = retrieval([without_self(distances, relevance, first)], MEASURES).per_query
         found.append([per_query[measure] for measure in MEASURES])
     return np.concatenate(found, axis=1)
 

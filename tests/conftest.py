@@ -8,8 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
-from structhash.pair_weights import pair_graph
-from structhash.pieces import Rankings
+from structhash.pair_weights import Comparisons, pair_graph
 from structhash.supervision import Labels
 
 ROOT = Path(__file__).parents[1]
@@ -55,7 +54,7 @@ def draw_rankings(rng, n_points=12, n_queries=6, sizes=(4, 5), weighted=False):
         far.append(others[n_near : n_near + n_far])
     near_ptr, far_ptr = (np.cumsum([0, *map(len, side)]) for side in (near, far))
     weights = rng.random(n_queries) + 0.1 if weighted else None
-    return Rankings(queries, np.concatenate(near), near_ptr, np.concatenate(far), far_ptr, weights)
+    return Comparisons(queries, np.concatenate(near), near_ptr, np.concatenate(far), far_ptr, weights)
 
 
 @pytest.fixture(scope="session")
@@ -80,10 +79,10 @@ def triplets_of():
 
 @pytest.fixture(scope="session")
 def digits_problem(digits):
-    """Rankings of 100 digits with 8 near and 12 far points each, their graph, 12 noisy bits of a class each."""
+    """Comparisons of 100 digits with 8 near and 12 far points each, their graph, and 12 noisy bits."""
     X, y = digits[0][:100], digits[1][:100]
     rng = np.random.default_rng(0)
-    rankings = Labels(y, 8, 12).rankings(X, rng)
+    rankings = Labels(y, 8, 12).comparisons(X, rng)
     bits = (y == np.array([*range(10), 3, 7])[:, None]) ^ (rng.random((12, len(y))) < 0.03)
     bits = bits.astype(np.uint8)
     return rankings, pair_graph(rankings, len(X)), bits

@@ -1,20 +1,19 @@
 import numpy as np
 import pytest
 
-from structhash._numerics.memory import LARGE, unset
-from structhash.pair_weights import laplacian, pair_graph, score
-from structhash.pieces import Rankings
+from structhash._numerics.memory import LARGE, allocate
+from structhash.pair_weights import Comparisons, laplacian, pair_graph, score
 
 
 @pytest.fixture
 def problem(rng, make_rankings):
-    """Rankings in which points meet again and again, their graph, and entry weights of both signs."""
+    """Comparisons in which points meet again and again, their graph, and entry weights of both signs."""
     rankings = make_rankings(rng, n_points=8, n_queries=12)
     graph = pair_graph(rankings, 8)
     return rankings, graph, rng.standard_normal(len(graph.indices))
 
 
-def listed(rankings):
+def join_names(rankings):
     """(query row, partner row) of every entry, near ones first, by plain loops."""
     rows = []
     for partners, ptr in ((rankings.near, rankings.near_ptr), (rankings.far, rankings.far_ptr)):
@@ -25,7 +24,7 @@ def listed(rankings):
 
 def dense_laplacian(rankings, entries, n):
     W = np.zeros((n, n))
-    for (i, j), value in zip(listed(rankings), entries):
+    for (i, j), value in zip(join_names(rankings), entries):
         W[i, j] += value
         W[j, i] += value
     return np.diag(W.sum(axis=1)) - W
@@ -41,7 +40,7 @@ def test_score_is_the_sum_over_triplets(rng, make_rankings, triplets_of):
             pull[q, j] = pull.get((q, j), 0) - value
             push[q, k] = push.get((q, k), 0) + value
         entries = np.array([*pull.values(), *push.values()])
-        pairs = pair_graph(rankings, 9).weigh(entries)
+        pairs = pair_graph(rankings, 9).pair_weights(entries)
         for h in rng.integers(0, 2, (10, 9)):
             _, i, j, k = triplets.T
             assert score(pairs, h) == pytest.approx(mu @ (abs(h[i] - h[k]) - abs(h[i] - h[j])), abs=1e-12)
@@ -50,7 +49,7 @@ def test_score_is_the_sum_over_triplets(rng, make_rankings, triplets_of):
 def test_weights_and_laplacian_equal_dense_ones(rng, problem):
     rankings, graph, entries = problem
     L = dense_laplacian(rankings, entries, 8)
-    pairs = graph.weigh(entries)
+    pairs = graph.pair_weights(entries)
     np.testing.assert_allclose(np.diag(pairs.degree) - pairs.weights.toarray(), L, atol=1e-14)
     S = rng.standard_normal((8, 3))
     np.testing.assert_allclose(laplacian(pairs, S), L @ S, atol=1e-13)
@@ -60,7 +59,7 @@ def test_weights_and_laplacian_equal_dense_ones(rng, problem):
 
 
 def test_weights_are_symmetric_without_a_diagonal(problem):
-    W = problem[1].weigh(problem[2]).weights.toarray()
+    W = problem[1].pair_weights(problem[2]).weights.toarray()
     np.testing.assert_array_equal(W, W.T)
     assert not W.diagonal().any()
 
@@ -68,14 +67,14 @@ def test_weights_are_symmetric_without_a_diagonal(problem):
 def test_entries_of_one_pair_add_up_in_both_directions_and_signs():
     two = np.array([0, 1, 2])
     # 0 is near to 1, 1 is far from 0: one unordered pair
-    rankings = Rankings(np.array([0, 1]), np.array([1, 2]), two, np.array([2, 0]), two)
-    W = pair_graph(rankings, 3).weigh(np.array([1.0, 10.0, 100.0, 1000.0])).weights.toarray()
+    rankings = Comparisons(np.array([0, 1]), np.array([1, 2]), two, np.array([2, 0]), two)
+    W = pair_graph(rankings, 3).pair_weights(np.array([1.0, 10.0, 100.0, 1000.0])).weights.toarray()
     np.testing.assert_array_equal(W, [[0, 1001, 100], [1001, 0, 10], [100, 10, 0]])
 
 
 def test_two_points_score_the_weight_of_their_pair():
     one = np.array([0, 1])
-    pairs = pair_graph(Rankings(np.array([0]), np.array([1]), one, np.array([2]), one), 4).weigh(
+    pairs = pair_graph(Comparisons(np.array([0]), np.array([1]), one, np.array([2]), one), 4).pair_weights(
         np.array([-3.0, 5.0])
     )
     scores = [score(pairs, np.array(h)) for h in ([1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1])]
@@ -83,7 +82,7 @@ def test_two_points_score_the_weight_of_their_pair():
 
 
 def test_gradient_of_the_quadratic_form_is_twice_the_laplacian(rng, problem):
-    pairs = problem[1].weigh(problem[2])
+    pairs = problem[1].pair_weights(problem[2])
     s, step = rng.random(8), 1e-6
     form = [
         [(s + sign * step * e) @ laplacian(pairs, s + sign * step * e) for sign in (1, -1)] for e in np.eye(8)
@@ -93,7 +92,7 @@ def test_gradient_of_the_quadratic_form_is_twice_the_laplacian(rng, problem):
 
 
 def test_a_bit_and_its_complement_score_alike_and_a_constant_nothing(rng, problem):
-    pairs = problem[1].weigh(problem[2])
+    pairs = problem[1].pair_weights(problem[2])
     h = rng.integers(0, 2, 8)
     assert score(pairs, h) == pytest.approx(score(pairs, 1 - h), abs=1e-13)
     assert score(pairs, np.ones(8)) == pytest.approx(0, abs=1e-13)
@@ -104,28 +103,28 @@ def test_differ_marks_entries_on_two_sides_of_a_bit(rng, problem):
     h = rng.integers(0, 2, 8, dtype=np.uint8)
     differ = graph.differ(h)
     assert differ.dtype == np.uint8
-    np.testing.assert_array_equal(differ, [h[i] != h[j] for i, j in listed(rankings)])
+    np.testing.assert_array_equal(differ, [h[i] != h[j] for i, j in join_names(rankings)])
 
 
 def test_weigh_keeps_nothing_of_an_earlier_call(problem):
     _, graph, entries = problem
-    first = graph.weigh(entries).weights.toarray()
-    assert not graph.weigh(np.zeros(len(entries))).weights.toarray().any()
-    np.testing.assert_array_equal(graph.weigh(entries).weights.toarray(), first)
+    first = graph.pair_weights(entries).weights.toarray()
+    assert not graph.pair_weights(np.zeros(len(entries))).weights.toarray().any()
+    np.testing.assert_array_equal(graph.pair_weights(entries).weights.toarray(), first)
 
 
 def test_weights_come_in_the_dtype_asked_for(problem):
-    pairs = problem[1].weigh(problem[2], np.float32)
+    pairs = problem[1].pair_weights(problem[2], np.float32)
     assert pairs.weights.dtype == pairs.degree.dtype == np.float32
     h = np.arange(8) % 2
-    assert score(pairs, h) == pytest.approx(score(problem[1].weigh(problem[2]), h), rel=1e-5)
+    assert score(pairs, h) == pytest.approx(score(problem[1].pair_weights(problem[2]), h), rel=1e-5)
 
 
 def test_points_that_meet_nobody_are_kept():
     one = np.array([0, 1])
-    graph = pair_graph(Rankings(np.array([0]), np.array([1]), one, np.array([2]), one), 5)
+    graph = pair_graph(Comparisons(np.array([0]), np.array([1]), one, np.array([2]), one), 5)
     assert graph.n_points == 5
-    np.testing.assert_array_equal(graph.weigh(np.array([-1.0, 1.0])).degree, [0, -1, 1, 0, 0])
+    np.testing.assert_array_equal(graph.pair_weights(np.array([-1.0, 1.0])).degree, [0, -1, 1, 0, 0])
 
 
 @pytest.mark.parametrize("n_points", [2**16, 2**16 + 1])
@@ -136,7 +135,7 @@ def test_partners_of_many_points(n_points, make_rankings, rng):
     graphs = pair_graph(few, 8), pair_graph(many, n_points)
     assert graphs[1].indices.dtype == (np.uint16 if shift + 8 <= 2**16 else np.int32)
     entries, bit = rng.standard_normal(len(graphs[0].indices)), rng.integers(0, 2, 8).astype(np.uint8)
-    small, large = (graph.weigh(entries) for graph in graphs)
+    small, large = (graph.pair_weights(entries) for graph in graphs)
     long = np.concatenate([np.zeros(shift, np.uint8), bit])
     assert score(large, long) == pytest.approx(score(small, bit))
     np.testing.assert_allclose(
@@ -148,7 +147,7 @@ def test_partners_of_many_points(n_points, make_rankings, rng):
 
 @pytest.mark.parametrize("size", [0, 5, LARGE])
 def test_unset_arrays_are_arrays(size):
-    array, other = unset(size, np.int16), unset(size, np.int16)
+    array, other = allocate(size, np.int16), allocate(size, np.int16)
     array[:], other[:] = 3, 4
     assert (array.dtype, array.shape) == (np.int16, (size,))
     assert (array == 3).all()

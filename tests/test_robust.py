@@ -137,7 +137,7 @@ def test_spectral_start_with_fewer_rows_than_features_is_the_same_eigenvector(ma
     Z = rng.standard_normal((12, 40))
     rankings = make_rankings(rng)
     graph = pair_graph(rankings, 12)
-    pairs = graph.weigh(rng.standard_normal(len(graph.indices)))
+    pairs = graph.pair_weights(rng.standard_normal(len(graph.indices)))
     plane = Spectral(ridge=2.0)(Z, pairs, rng)["normal"][:, 0]
     gram = Z.T @ Z
     gram[np.diag_indices(40)] += (2.0 + 1e-6) * np.trace(gram) / 40

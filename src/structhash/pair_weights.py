@@ -14,15 +14,51 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from structhash._numerics.memory import unset
-from structhash.pieces import Pairs, Rankings
+from structhash._numerics.memory import allocate
+
+
+class Comparisons(NamedTuple):
+    """Which points ought to be near to, and which far from, each of Q query points.
+
+    Query i owns ``near[near_ptr[i]:near_ptr[i+1]]`` and ``far[far_ptr[i]:far_ptr[i+1]]``; all are row numbers
+    of one matrix. Neither part of a query is empty.
+    """
+
+    queries: NDArray[np.int64]
+    near: NDArray[np.int32]
+    near_ptr: NDArray[np.int64]
+    far: NDArray[np.int32]
+    far_ptr: NDArray[np.int64]
+    weights: NDArray[np.float64] | None = None
+
+
+class PairWeights(NamedTuple):
+    """Signed pair weights W = A + A' (n, n), > 0 pushes apart, and the row sums of W.
+
+    A is kept in rows, row r being that of point ``rows[r]``: partners ``indices[indptr[r]:indptr[r+1]]`` and
+    their `values`. Entries that join the same two points, in either order, add up.
+    """
+
+    rows: NDArray[np.integer]
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.integer]
+    values: NDArray[np.floating]
+    degree: NDArray[np.floating]  # (n,), of the dtype of `values`
+
+    @property
+    def weights(self) -> csr_array:
+        """W as a sparse matrix, made anew at each call."""
+        rows, n = np.repeat(self.rows, np.diff(self.indptr)), len(self.degree)
+        A = csr_array((self.values, (rows, self.indices.astype(np.int32, copy=False))), shape=(n, n))
+        return csr_array(A + A.T)
 
 
 class PairGraph(NamedTuple):
     """Who meets whom, built once a fit.
 
-    An *entry* is one (query, partner) pair of a `Rankings`, all near ones first, then all far ones. Row r holds
+    An *entry* is one (query, partner) pair of `Comparisons`: all near ones, then all far ones. Row r holds
     the entries ``indptr[r]:indptr[r+1]`` of point ``rows[r]``: the near ones of every query, then the far ones.
     """
 
@@ -31,45 +67,45 @@ class PairGraph(NamedTuple):
     indices: NDArray[np.integer]  # (E,) partner of each entry, uint16 where that is enough
     n_points: int
 
-    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+    def by_entry(self, values: NDArray[Any]) -> NDArray[Any]:
         """One value a point (n,) as one value an entry, that of its query (E,)."""
         return repeat(values[self.rows], self.indptr)
 
     def differ(self, bit: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """1 where an entry's two points differ in the bit, uint8 (E,)."""
-        out = self.spread(bit)
+        out = self.by_entry(bit)
         differ(self.indices, bit, out)
         return out
 
-    def weigh(self, entries: NDArray[np.floating], dtype: Any = np.float64) -> Pairs:
+    def pair_weights(self, entries: NDArray[np.floating], dtype: Any = np.float64) -> PairWeights:
         """Entry weights (E,) as pair weights."""
         values = entries.astype(dtype, copy=False)
         degree = degrees(self.rows, self.indptr, self.indices, values, self.n_points).astype(dtype, copy=False)
-        return Pairs(self.rows, self.indptr, self.indices, values, degree)
+        return PairWeights(self.rows, self.indptr, self.indices, values, degree)
 
 
-def pair_graph(rankings: Rankings, n_points: int) -> PairGraph:
+def pair_graph(rankings: Comparisons, n_points: int) -> PairGraph:
     """Who meets whom in these rankings over `n_points` points.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from structhash.pieces import Rankings
+    >>> from structhash.pair_weights import Comparisons
     >>> one = np.array([0, 1])
-    >>> graph = pair_graph(Rankings(np.array([0]), np.array([1]), one, np.array([2]), one), 3)
-    >>> pairs = graph.weigh(np.array([-1.0, 1.0]))
+    >>> graph = pair_graph(Comparisons(np.array([0]), np.array([1]), one, np.array([2]), one), 3)
+    >>> pairs = graph.pair_weights(np.array([-1.0, 1.0]))
     >>> score(pairs, np.array([0, 0, 1]))
     1.0
     """
     queries = rankings.queries.astype(np.int32)
     indptr = np.concatenate([rankings.near_ptr, rankings.far_ptr[1:] + rankings.near_ptr[-1]])
     parts = rankings.near, rankings.far
-    indices = unset(sum(map(len, parts)), np.uint16 if n_points <= 2**16 else np.int32)
+    indices = allocate(sum(map(len, parts)), np.uint16 if n_points <= 2**16 else np.int32)
     np.concatenate(parts, out=indices, casting="unsafe")
     return PairGraph(np.concatenate([queries, queries]), indptr, indices, n_points)
 
 
-def laplacian(pairs: Pairs, S: NDArray[Any]) -> NDArray[Any]:
+def laplacian(pairs: PairWeights, S: NDArray[Any]) -> NDArray[Any]:
     """L S = D S - W S for S (n,) or (n, m)."""
     rows, indptr, indices, values, degree = pairs
     if S.ndim == 1:
@@ -79,7 +115,7 @@ def laplacian(pairs: Pairs, S: NDArray[Any]) -> NDArray[Any]:
     return np.stack([laplacian(pairs, column) for column in S.T], axis=1)
 
 
-def score(pairs: Pairs, bit: NDArray[Any]) -> float:
+def score(pairs: PairWeights, bit: NDArray[Any]) -> float:
     """h'Lh of one 0/1 bit (n,): the left side of its dual constraint."""
     rows, indptr, indices, values, _ = pairs
     return float(sum_parted(rows, indptr, indices, values, np.asarray(bit, np.uint8)))
@@ -87,7 +123,7 @@ def score(pairs: Pairs, bit: NDArray[Any]) -> float:
 
 def repeat(values: NDArray[Any], indptr: NDArray[np.int64]) -> NDArray[Any]:
     """Value r at the places indptr[r]:indptr[r + 1], (E,)."""
-    out = unset(indptr[-1], values.dtype)
+    out = allocate(indptr[-1], values.dtype)
     fill(values, indptr, out)
     return out
 

@@ -8,7 +8,7 @@ import pytest
 import structhash._numerics.scaling
 import structhash.families.linear
 import structhash.families.rbf
-from structhash._numerics.scaling import mean_and_scale, reach
+from structhash._numerics.scaling import column_statistics, mean_and_scale
 from structhash.families.linear import Linear
 from structhash.families.rbf import RBF
 from structhash.pieces import load, names
@@ -28,7 +28,7 @@ def pieces(X):
 
 def test_reach_and_scale_of_blocks_are_those_of_the_whole(rng):
     X = 50 + rng.standard_normal((40, 5))
-    mean, low, high = reach(pieces(X)())
+    mean, low, high = column_statistics(pieces(X)())
     np.testing.assert_allclose(mean, X.mean(axis=0))
     np.testing.assert_array_equal([low, high], [X.min(axis=0), X.max(axis=0)])
     mean, scale = mean_and_scale(pieces(X))

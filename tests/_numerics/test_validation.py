@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from structhash._numerics.validation import brief, check_count, check_positive, listed
+from structhash._numerics.validation import check_count, check_positive, describe, join_names
 
 LONG = np.ones((300, 40))
 
@@ -30,13 +30,13 @@ LONG = np.ones((300, 40))
     ],
 )
 def test_brief(value, text):
-    assert brief(value) == text
+    assert describe(value) == text
 
 
 def test_listed():
-    assert listed([]) == ""
-    assert listed(list("abcdefgh")) == "a, b, c, d, e, f, g, h"
-    assert listed(list("abcdefghi")) == "a, b, c, d, e, f, g, h, ... (9 in all)"
+    assert join_names([]) == ""
+    assert join_names(list("abcdefgh")) == "a, b, c, d, e, f, g, h"
+    assert join_names(list("abcdefghi")) == "a, b, c, d, e, f, g, h, ... (9 in all)"
 
 
 @pytest.mark.parametrize("check", [check_count, check_positive])

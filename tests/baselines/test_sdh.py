@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
-from structhash._numerics.blocks import unit_rows
+from structhash._numerics.blocks import normalize_rows
 from structhash.baselines import ITQ, LSH, SDH
 from structhash.baselines._discrete import ridge_with_bias
 from structhash.baselines.sdh import descend
@@ -109,7 +109,7 @@ def test_regression_is_ridge():
 
 def test_unit_rows():
     X = np.array([[3.0, 4.0], [0.0, 0.0], [3e300, 4e300], [-3e-310, 4e-310]])
-    np.testing.assert_allclose(unit_rows(X), [[0.6, 0.8], [0, 0], [0.6, 0.8], [-0.6, 0.8]])
+    np.testing.assert_allclose(normalize_rows(X), [[0.6, 0.8], [0, 0], [0.6, 0.8], [-0.6, 0.8]])
 
 
 def test_row_length_does_not_matter(digits):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from structhash import StructHash
-from structhash._numerics.blocks import float_type, floats, runs
+from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash.baselines import LSH
 from structhash.codes.planes import make_planes, make_product, pack_sides, write_codes
 from structhash.pieces import load, names
@@ -165,10 +165,10 @@ def test_planes_of_a_family_give_the_bits_that_it_decides(name, dtype, digits):
 def test_float_types(given, found):
     assert float_type(given) == np.dtype(found)
     X = np.ones((2, 3), given)
-    assert floats(X).dtype == np.dtype(found)
-    assert (floats(X) is X) == (np.dtype(given) == np.dtype(found))
+    assert as_floats(X).dtype == np.dtype(found)
+    assert (as_floats(X) is X) == (np.dtype(given) == np.dtype(found))
 
 
 def test_runs_cover_all_rows_once():
     for n in (0, 1, 6, 7):
-        assert [i for run in runs(n, 3) for i in range(n)[run]] == list(range(n))
+        assert [i for run in row_slices(n, 3) for i in range(n)[run]] == list(range(n))

@@ -6,7 +6,8 @@ from sklearn.datasets import load_digits
 
 from structhash import StructHash, load_model
 from structhash.embeddings._targets import by_cosine
-from structhash.pieces import Embedding, load, names
+from structhash.embeddings.base import Embedding
+from structhash.pieces import load, names
 
 X, Y = (array[:240] for array in load_digits(return_X_y=True))
 SOME = np.arange(0, 200, 2)

@@ -113,7 +113,7 @@ def test_only_which_labels_are_equal_matters(cls, make):
 
 @pytest.mark.parametrize(("n_near", "n_far"), [(3, 4), (50, 100), (1000, 1000)])
 def test_labels_draw_distinct_partners_of_the_same_and_of_other_classes(n_near, n_far):
-    r = Labels(Y, n_near, n_far).rankings(X, np.random.default_rng(0))
+    r = Labels(Y, n_near, n_far).comparisons(X, np.random.default_rng(0))
     assert r.queries.tolist() == list(range(120))
     assert (r.near_ptr[0], r.near_ptr[-1], r.far_ptr[0], r.far_ptr[-1]) == (0, len(r.near), 0, len(r.far))
     for q in range(120):
@@ -130,7 +130,7 @@ def test_labels_draw_every_partner_equally_often():
     y, rng = np.array([1, 0, 1, 0, 1, 2, 2]), np.random.default_rng(0)
     counts = np.zeros((7, 7))
     for _ in range(600):
-        r = Labels(y, 1, 1).rankings(X[:7], rng)
+        r = Labels(y, 1, 1).comparisons(X[:7], rng)
         np.add.at(counts, (r.queries, r.near), 1)
         np.add.at(counts, (r.queries, r.far), 1)
     same = (y[:, None] == y) & ~np.eye(7, dtype=bool)

@@ -50,7 +50,7 @@ def optimum(loss, dh, costs, upper):
 def test_stumps_end_at_the_optimum_over_all_cuts(name, regularizer, small):
     X, y, bits = small
     rng, loss, stump = np.random.default_rng(0), load("losses", name), load("families", "stump")
-    rankings = Labels(y, 4, 6).rankings(X, rng)
+    rankings = Labels(y, 4, 6).comparisons(X, rng)
     graph = pair_graph(rankings, len(X))
     kind = TripletMaster if loss.smooth else HingeMaster
     master = kind(rankings, graph, loss, regularizer, TotallyCorrective(), C)
@@ -72,7 +72,7 @@ def test_stumps_end_at_the_optimum_over_all_cuts(name, regularizer, small):
     dh = (abs(H[:, i] - H[:, k]) - abs(H[:, i] - H[:, j])).T
     costs = np.array([regularizer.cost(bit) for bit in bits])
     assert steps[-1].objective == pytest.approx(optimum(loss, dh, costs, regularizer.upper), rel=1e-5)
-    pairs = graph.weigh(last[-1].entries)
+    pairs = graph.pair_weights(last[-1].entries)
     rest = np.array([score(pairs, bit) for bit in bits]) - costs
     taken = {bit.tobytes() for step in steps for bit in (step.bit, 1 - step.bit)}
     new = [value for value, bit in zip(rest, bits) if bit.tobytes() not in taken]
@@ -83,7 +83,7 @@ def test_stumps_end_at_the_optimum_over_all_cuts(name, regularizer, small):
 def test_a_family_is_asked_for_the_score_less_the_cost(name, make_rankings):
     rng = np.random.default_rng(0)
     graph = pair_graph(make_rankings(rng), 12)
-    pairs = graph.weigh(rng.standard_normal(len(graph.indices)))
+    pairs = graph.pair_weights(rng.standard_normal(len(graph.indices)))
     pieces = [load("regularizers", name)]
     if name == "similar":  # pairs that are compared and that are not, a pair given twice, a row with itself
         pieces.append(Similar([[0, 1], [1, 0], [3, 3], [graph.rows[0], graph.indices[0]]], weight=2.5))
@@ -132,7 +132,7 @@ def test_the_bits_before_the_end_are_those_of_a_run_without_it(small):
     runs = []
     for enough in (None, 1e-6):
         rng = np.random.default_rng(0)
-        rankings = Labels(y, 4, 6).rankings(X, rng)
+        rankings = Labels(y, 4, 6).comparisons(X, rng)
         graph = pair_graph(rankings, len(X))
         master = TripletMaster(rankings, graph, load("losses", "logistic"), L1(), TotallyCorrective(), C)
         runs.append(list(column_generation(X, graph, master, Linear(), Spectral(), 12, rng, enough)))

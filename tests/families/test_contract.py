@@ -5,9 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
+from structhash.families.base import Family
 from structhash.families.starts.spectral import Spectral
-from structhash.pair_weights import pair_graph, score
-from structhash.pieces import Family, Rankings, load, names
+from structhash.pair_weights import Comparisons, pair_graph, score
+from structhash.pieces import load, names
 from structhash.supervision import Labels
 
 
@@ -23,8 +24,8 @@ def learned(request, family, digits):
     rng = np.random.default_rng(0)
     state = family.prepare(X, rng)
     Z = family.features(X, state)
-    graph = pair_graph(Labels(y, 5, 10).rankings(X, rng), len(X))
-    pairs = [graph.weigh(graph_signs(graph) * rng.random(len(graph.indices)), Z.dtype) for _ in range(3)]
+    graph = pair_graph(Labels(y, 5, 10).comparisons(X, rng), len(X))
+    pairs = [graph.pair_weights(graph_signs(graph) * rng.random(len(graph.indices)), Z.dtype) for _ in range(3)]
     return family, X, Z, state, pairs, [family.learn(Z, each, rng, Spectral()) for each in pairs]
 
 
@@ -85,11 +86,11 @@ def test_learning_is_the_same_for_the_same_generator(learned):
 
 def test_two_points_to_be_parted_are_parted(family):
     one = np.array([0, 1])
-    rankings = Rankings(np.array([0]), np.array([1]), one, np.array([2]), one)
+    rankings = Comparisons(np.array([0]), np.array([1]), one, np.array([2]), one)
     X = np.array([[0.0, 1.0], [0.1, 0.0], [5.0, 0.5]])
     rng = np.random.default_rng(0)
     Z = family.features(X, family.prepare(X, rng))
-    params = family.learn(Z, pair_graph(rankings, 3).weigh(np.array([-1.0, 1.0])), rng, Spectral())
+    params = family.learn(Z, pair_graph(rankings, 3).pair_weights(np.array([-1.0, 1.0])), rng, Spectral())
     bit = family.decide(Z, params)[:, 0] > 0
     assert bit[0] == bit[1] != bit[2]
 
@@ -99,6 +100,6 @@ def test_pair_weights_that_cancel_are_harmless(family, digits):
     rng = np.random.default_rng(0)
     Z = family.features(X, family.prepare(X, rng))
     one = np.array([0, 1])
-    graph = pair_graph(Rankings(np.array([0]), np.array([1]), one, np.array([1]), one), 20)
-    params = family.learn(Z, graph.weigh(np.array([-1.0, 1.0])), rng, Spectral())
+    graph = pair_graph(Comparisons(np.array([0]), np.array([1]), one, np.array([1]), one), 20)
+    params = family.learn(Z, graph.pair_weights(np.array([-1.0, 1.0])), rng, Spectral())
     assert np.isfinite(family.decide(Z, params)).all()

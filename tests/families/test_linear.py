@@ -20,7 +20,7 @@ def problem(digits, make_rankings):
         X = digits[0][:60, 20:32].astype(dtype)
         Z = Linear().features(X, Linear().prepare(X, rng))
         graph = pair_graph(make_rankings(rng, 60, 60), 60)
-        return Z, graph.weigh(rng.standard_normal(len(graph.indices)), dtype)
+        return Z, graph.pair_weights(rng.standard_normal(len(graph.indices)), dtype)
 
     return make
 
@@ -37,11 +37,11 @@ def clusters():
 def bits_of(X, y, n_bits=4):
     """Bits (n_bits, n) learned from labels, with other pair weights each."""
     family, rng = Linear(), np.random.default_rng(0)
-    graph = pair_graph(Labels(y, 5, 10).rankings(X, rng), len(X))
+    graph = pair_graph(Labels(y, 5, 10).comparisons(X, rng), len(X))
     Z = family.features(X, family.prepare(X, rng))
     signs = np.repeat([-1.0, 1.0], [len(X) * 5, len(X) * 10])
     drawn = rng.random((n_bits, len(X)))[:, graph.indices] * signs
-    learned = [family.learn(Z, graph.weigh(entries, Z.dtype), rng, Spectral()) for entries in drawn]
+    learned = [family.learn(Z, graph.pair_weights(entries, Z.dtype), rng, Spectral()) for entries in drawn]
     return np.array([family.decide(Z, params)[:, 0] > 0 for params in learned])
 
 
@@ -147,8 +147,10 @@ def test_float32_rows_give_float32_parameters_and_like_bits(clusters):
     state = family.prepare(X.astype(np.float32), rng)
     assert state["mean"].dtype == state["scale"].dtype == np.float32
     Z = family.features(X.astype(np.float32), state)
-    graph = pair_graph(Labels(y, 5, 10).rankings(X, rng), len(X))
-    params = family.learn(Z, graph.weigh(rng.standard_normal(len(graph.indices)), Z.dtype), rng, Spectral())
+    graph = pair_graph(Labels(y, 5, 10).comparisons(X, rng), len(X))
+    params = family.learn(
+        Z, graph.pair_weights(rng.standard_normal(len(graph.indices)), Z.dtype), rng, Spectral()
+    )
     assert Z.dtype == params["normal"].dtype == params["offset"].dtype == np.float32
 
 

@@ -138,8 +138,8 @@ def test_bandwidths_far_off_give_finite_features_or_an_error(bandwidth, dtype, r
 def test_learning_and_deciding_are_those_of_linear(rows, rng):
     family = RBF(anchors=20, steps=7, sharpness=1.5)
     _, Z, _ = prepared(family, rows)
-    graph = pair_graph(Labels(np.arange(80) % 4, 3, 5).rankings(rows, rng), 80)
-    pairs = graph.weigh(rng.standard_normal(len(graph.indices)))
+    graph = pair_graph(Labels(np.arange(80) % 4, 3, 5).comparisons(rows, rng), 80)
+    pairs = graph.pair_weights(rng.standard_normal(len(graph.indices)))
     linear = Linear(steps=7, sharpness=1.5)
     one, two = (each.learn(Z, pairs, np.random.default_rng(1), Spectral()) for each in (family, linear))
     assert all(np.array_equal(one[name], two[name]) for name in two)

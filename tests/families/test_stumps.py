@@ -27,7 +27,7 @@ def problem(make_rankings):
         }[kind]
         Z[:2, 0] = 0, 1  # some feature varies
         graph = pair_graph(make_rankings(rng, n, 2 * n, (2, 3)), n)
-        return Z.astype(dtype), graph.weigh(rng.standard_normal(len(graph.indices)), dtype)
+        return Z.astype(dtype), graph.pair_weights(rng.standard_normal(len(graph.indices)), dtype)
 
     return make
 

@@ -28,7 +28,7 @@ def problem(digits, make_rankings):
     def make(seed, dtype=np.float64):
         rng = np.random.default_rng(seed)
         graph = pair_graph(make_rankings(rng, 60, 120), 60)
-        return digits[0][:60].astype(dtype), graph.weigh(rng.standard_normal(len(graph.indices)), dtype)
+        return digits[0][:60].astype(dtype), graph.pair_weights(rng.standard_normal(len(graph.indices)), dtype)
 
     return make
 
@@ -83,8 +83,8 @@ def test_a_tree_learns_what_no_stump_can():
     rng = np.random.default_rng(0)
     X = rng.random((200, 3))
     y = (X[:, 0] > 0.4) ^ (X[:, 1] > 0.6)
-    graph = pair_graph(Labels(y.astype(int), 20, 40).rankings(X, rng), 200)
-    pairs = graph.weigh(np.repeat([-1.0, 0.5], [200 * 20, 200 * 40]))
+    graph = pair_graph(Labels(y.astype(int), 20, 40).comparisons(X, rng), 200)
+    pairs = graph.pair_weights(np.repeat([-1.0, 0.5], [200 * 20, 200 * 40]))
     best = score(pairs, y)
     assert score_of(Stump(), X, pairs) < 0.5 * best
     assert score_of(Tree(depth=4), X, pairs) > 0.8 * best
@@ -93,9 +93,9 @@ def test_a_tree_learns_what_no_stump_can():
 def test_a_leaf_without_gain_is_not_cut(problem):
     """Only the first two points matter, and the root parts them."""
     X = np.arange(12.0).reshape(6, 2)
-    graph = pair_graph(Labels(np.array([0, 0, 0, 1, 1, 1]), 2, 3).rankings(X, np.random.default_rng(0)), 6)
+    graph = pair_graph(Labels(np.array([0, 0, 0, 1, 1, 1]), 2, 3).comparisons(X, np.random.default_rng(0)), 6)
     entries = np.where(graph.differ(np.array([1, 1, 1, 0, 0, 0], np.uint8)) == 1, 1.0, -1.0)
-    params = Tree(depth=3).learn(X, graph.weigh(entries), np.random.default_rng(0))
+    params = Tree(depth=3).learn(X, graph.pair_weights(entries), np.random.default_rng(0))
     assert np.isfinite(params["threshold"][0]).tolist() == [True] + 6 * [False]
     assert bit_of(Tree(), X, params).tolist() in ([False] * 3 + [True] * 3, [True] * 3 + [False] * 3)
 
@@ -193,7 +193,7 @@ def test_every_bit_of_column_generation_is_new(family, C, digits):
     """At C so small that all weights are 0 the dual stands still and only redrawn weights give other bits."""
     X, y = digits[0][:100], digits[1][:100]
     rng = np.random.default_rng(0)
-    rankings = Labels(y, 5, 10).rankings(X, rng)
+    rankings = Labels(y, 5, 10).comparisons(X, rng)
     graph = pair_graph(rankings, 100)
     master = RankingMaster(rankings, graph, AUC(), L1(), Stagewise(), C)
     steps = list(column_generation(X, graph, master, family, Spectral(), 64, rng))

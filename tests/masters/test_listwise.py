@@ -58,7 +58,7 @@ def test_the_score_of_a_new_bit_is_what_the_loss_falls_by_its_weight(pull, count
     new = RNG.integers(0, 2, N).astype(np.uint8)
     step, weights = 1e-4, solutions[-1].weights
     up, down = (loss([*bits, new], [*weights, sign * step], pull, counts) for sign in (1, -1))
-    found = score(graph().weigh(solutions[-1].entries), new)
+    found = score(graph().pair_weights(solutions[-1].entries), new)
     assert found == pytest.approx(-(up - down) / (2 * step), abs=1e-5)
 
 

@@ -104,7 +104,7 @@ def test_bits_score_what_the_optimum_asks(loss, regularizer, make_master, digits
     master = make_master(rankings, graph, loss, regularizer, C=300.0)
     for bit in bits:
         solution = master.add(bit)
-    pairs, upper = graph.weigh(solution.entries), master.regularizer.upper
+    pairs, upper = graph.pair_weights(solution.entries), master.regularizer.upper
     rest = np.array([score(pairs, h) - master.regularizer.cost(h) for h in bits])
     w, near = solution.weights, 2e-2  # of a score: the gap bounds it only where the loss bends
     assert (rest[w < upper - 1e-6] <= near).all()
@@ -128,7 +128,7 @@ def test_gap_is_that_of_a_dual_point_over_the_listed_triplets(loss, regularizer,
             scale = 1.0 if upper < np.inf else 1 / max(1.0, (mu @ dh / costs).max())
             dual, reach = -(c * f.conjugate(-scale * mu / c)).sum(), scale * mu @ dh
         else:
-            pairs = graph.weigh(solution.entries)
+            pairs = graph.pair_weights(solution.entries)
             reach = np.array([score(pairs, h) for h in bits])
             dual = solution.entries[len(rankings.near) :].sum()  # sum of mu
         excess = np.maximum(0, reach - costs)
@@ -160,7 +160,7 @@ def test_gap_on_usps(loss, regularizer, make_master, data_folder):
     data, rng = np.load(data_folder / "usps.npz"), np.random.default_rng(0)
     rows = rng.permutation(len(data["X"]))[:500]
     X = data["X"][rows].astype(float)
-    rankings = Labels(data["y"][rows], 10, 20).rankings(X, rng)
+    rankings = Labels(data["y"][rows], 10, 20).comparisons(X, rng)
     bits = (((X - X.mean(axis=0)) @ rng.standard_normal((X.shape[1], 8))) > 0).astype(np.uint8).T
     assert certify(rankings, pair_graph(rankings, 500), loss, regularizer, bits, make_master) <= 1e-6
 
@@ -172,7 +172,7 @@ def test_listed_triplets_equal_structured_ones(loss, regularizer, make_master, m
     rankings = make_rankings(rng, weighted=True)
     rows = triplets_of(rankings)
     X = rng.standard_normal((12, 3))
-    listed = Triplets(rows[:, 1:], rankings.weights[rows[:, 0]]).rankings(X, rng)
+    listed = Triplets(rows[:, 1:], rankings.weights[rows[:, 0]]).comparisons(X, rng)
     stump, asked = load("families", "stump"), [[], []]
     graphs = [pair_graph(each, 12) for each in (rankings, listed)]
     masters = [
@@ -188,7 +188,7 @@ def test_listed_triplets_equal_structured_ones(loss, regularizer, make_master, m
             continue  # weights and duals of a linear programme are not unique
         np.testing.assert_allclose(one.weights, two.weights, atol=1e-4)
         for graph, solution, bits in zip(graphs, solutions, asked):
-            params = stump.learn(Z, graph.weigh(solution.entries), rng, None)
+            params = stump.learn(Z, graph.pair_weights(solution.entries), rng, None)
             bits.append((stump.decide(Z, params)[:, 0] > 0).tolist())
     assert asked[0] == asked[1]
 
@@ -196,7 +196,7 @@ def test_listed_triplets_equal_structured_ones(loss, regularizer, make_master, m
 @every_loss
 def test_the_first_dual_is_that_of_all_triplets_alike(loss, make_master, problem):
     rankings, graph, bits, dh, share = problem(2)
-    pairs = graph.weigh(make_master(rankings, graph, loss).start())
+    pairs = graph.pair_weights(make_master(rankings, graph, loss).start())
     for h, column in zip(bits, dh.T):
         assert score(pairs, h) == pytest.approx(C * share @ column)
 

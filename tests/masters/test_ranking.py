@@ -40,7 +40,7 @@ def make_master():
 
 @pytest.fixture
 def tiny(make_rankings):
-    """Rankings with at most two near and two far points, their graph, and four bits of which some help."""
+    """Comparisons with at most two near and two far points, their graph, and four bits of which some help."""
 
     def make(seed, weighted=False):
         rng = np.random.default_rng(seed)
@@ -162,7 +162,7 @@ def test_pair_weights_give_the_column_of_the_programme(
         assert len(active) == len(used[-1])
         paid = sum(dual @ losses for dual, (_, losses) in zip(used[-1], active))
         assert paid == pytest.approx(solution.objective - solution.gap)  # strong duality
-        pairs = graph.weigh(solution.entries)
+        pairs = graph.pair_weights(solution.entries)
         digits = 1e-10 if solution.entries.dtype == np.float64 else 1e-5
         for h in [*bits, *rng.integers(0, 2, (5, 12), dtype=np.uint8)]:
             columns = [dual @ coefficients(rankings, p, h, master) for dual, (p, _) in zip(used[-1], active)]
@@ -190,7 +190,7 @@ def test_a_used_bit_scores_its_cost_and_no_bit_more(ranking, make_master, digits
     master = make_master(rankings, graph, ranking, C=1000)
     for t, bit in enumerate(bits[:8]):
         solution = master.add(bit)
-        pairs = graph.weigh(solution.entries)
+        pairs = graph.pair_weights(solution.entries)
         scores = np.array([score(pairs, h) for h in bits[: t + 1]])
         assert (scores <= 1 + 1e-6).all()
         np.testing.assert_allclose(scores[solution.weights > 1e-9], 1, atol=1e-6)
@@ -212,7 +212,7 @@ def test_real_features_of_many_columns(make_master, data_folder):
     data = np.load(data_folder / "isolet.npz")
     rows = np.random.default_rng(0).permutation(len(data["X"]))[:150]
     X, rng = data["X"][rows], np.random.default_rng(0)
-    rankings = Labels(data["y"][rows], 5, 10).rankings(X, rng)
+    rankings = Labels(data["y"][rows], 5, 10).comparisons(X, rng)
     graph = pair_graph(rankings, len(X))
     master = make_master(rankings, graph, "sndcg")
     bits = (((X - X.mean(axis=0)) @ rng.standard_normal((X.shape[1], 8))) > 0).astype(np.uint8).T
@@ -254,13 +254,13 @@ def test_a_query_given_twice_equals_one_of_double_weight(ranking, make_master, t
         one, two = (master.add(bit) for master in masters)
         assert one.objective == pytest.approx(two.objective)
         np.testing.assert_allclose(one.weights, two.weights, atol=1e-9)
-        W, V = (graph.weigh(each.entries).weights.toarray() for graph, each in zip(graphs, (one, two)))
+        W, V = (graph.pair_weights(each.entries).weights.toarray() for graph, each in zip(graphs, (one, two)))
         np.testing.assert_allclose(W, V, atol=1e-9)
 
 
 def test_the_first_bit_is_asked_for_by_the_reversed_rankings(make_master, tiny):
     rankings, graph, bits = tiny(2, weighted=True)
-    pairs = graph.weigh(make_master(rankings, graph).start())
+    pairs = graph.pair_weights(make_master(rankings, graph).start())
     reversed_lists = [2 * dh.mean(axis=(0, 1)) for dh in pushes(rankings, bits)]
     for h, expected in zip(bits, query_weights(rankings) @ reversed_lists):
         assert score(pairs, h) == pytest.approx(C * expected)

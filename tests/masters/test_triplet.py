@@ -39,12 +39,12 @@ def problem(make_rankings, triplets_of):
         rng = np.random.default_rng(seed)
         rankings = make_rankings(rng, n_queries=n_queries, weighted=True)
         bits = rng.integers(0, 2, (6, 12), dtype=np.uint8)
-        return rankings, pair_graph(rankings, 12), bits, *listed(rankings, triplets_of(rankings), bits)
+        return rankings, pair_graph(rankings, 12), bits, *join_names(rankings, triplets_of(rankings), bits)
 
     return make
 
 
-def listed(rankings, triplets, bits):
+def join_names(rankings, triplets, bits):
     """Columns |h_i - h_k| - |h_i - h_j| (T, n_bits) of the triplets and their share (T,) of the mean."""
     q, i, j, k = triplets.T
     H = bits.astype(int)
@@ -135,7 +135,7 @@ def test_gap_is_that_of_an_explicit_dual_point(loss, box, make_master, problem):
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_duality_gap_on_digits(loss, C, make_master, digits_problem, triplets_of):
     rankings, graph, bits = digits_problem
-    dh, share = listed(rankings, triplets_of(rankings), bits)
+    dh, share = join_names(rankings, triplets_of(rankings), bits)
     master = make_master(rankings, graph, loss, C=C)
     solutions = [master.add(bit) for bit in bits]
     assert max(solution.gap for solution in solutions) <= 1e-6
@@ -151,7 +151,7 @@ def test_duality_gap_on_digits(loss, C, make_master, digits_problem, triplets_of
 @pytest.mark.parametrize("seed", [4, 5])  # where Newton steps are thousands of times too long
 def test_duality_gap_where_the_loss_outweighs_the_cost_by_far(seed, make_master, digits):
     y, rng = digits[1][:100], np.random.default_rng(seed)
-    rankings = Labels(y, 8, 12).rankings(digits[0][:100], rng)
+    rankings = Labels(y, 8, 12).comparisons(digits[0][:100], rng)
     bits = (y == np.array([*range(10), 3, 7])[:, None]) ^ (rng.random((12, 100)) < 0.03)
     master = make_master(rankings, pair_graph(rankings, 100), C=1e6)
     assert max(master.add(bit.astype(np.uint8)).gap for bit in bits) <= 1e-6
@@ -162,7 +162,7 @@ def test_real_features_of_many_columns(loss, make_master, data_folder):
     data = np.load(data_folder / "isolet.npz")
     rows = np.random.default_rng(0).permutation(len(data["X"]))[:200]
     X, rng = data["X"][rows], np.random.default_rng(0)
-    rankings = Labels(data["y"][rows], 5, 10).rankings(X, rng)
+    rankings = Labels(data["y"][rows], 5, 10).comparisons(X, rng)
     graph = pair_graph(rankings, len(X))
     master = make_master(rankings, graph, loss)
     bits = (((X - X.mean(axis=0)) @ rng.standard_normal((X.shape[1], 8))) > 0).astype(np.uint8).T
@@ -193,9 +193,9 @@ def test_pair_weights_score_any_bit_as_the_duals_of_the_triplets_do(loss, make_m
     for t, bit in enumerate(bits):
         solution = master.add(bit)
         mu = -30 * share * master.loss.slope(dh[:, : t + 1] @ solution.weights)
-        pairs = graph.weigh(solution.entries)
+        pairs = graph.pair_weights(solution.entries)
         others = np.random.default_rng(0).integers(0, 2, (5, 12), dtype=np.uint8)
-        columns, _ = listed(rankings, triplets_of(rankings), others)
+        columns, _ = join_names(rankings, triplets_of(rankings), others)
         for h, column in zip([*bits, *others], [*dh.T, *columns.T]):
             assert score(pairs, h) == pytest.approx(mu @ column, abs=1e-9)
 
@@ -206,7 +206,7 @@ def test_a_used_bit_scores_its_cost_and_no_bit_more(loss, make_master, digits_pr
     master = make_master(rankings, graph, loss)
     for t, bit in enumerate(bits):
         solution = master.add(bit)
-        pairs = graph.weigh(solution.entries)
+        pairs = graph.pair_weights(solution.entries)
         scores = np.array([score(pairs, h) for h in bits[: t + 1]])
         assert (scores <= 1 + 1e-3).all()
         np.testing.assert_allclose(scores[solution.weights > 1e-2], 1, atol=1e-3)
@@ -218,24 +218,25 @@ def test_listed_triplets_equal_structured_ones(loss, make_master, make_rankings,
     rng = np.random.default_rng(4)
     rankings = make_rankings(rng, weighted=True)
     triplets = triplets_of(rankings)
-    listed = Triplets(triplets[:, 1:], rankings.weights[triplets[:, 0]]).rankings(np.zeros((12, 1)), rng)
+    listed = Triplets(triplets[:, 1:], rankings.weights[triplets[:, 0]]).comparisons(np.zeros((12, 1)), rng)
     graphs = [pair_graph(rankings, 12), pair_graph(listed, 12)]
     masters = [make_master(each, graph, loss) for each, graph in zip((rankings, listed), graphs)]
-    W, V = (graph.weigh(master.start()).weights.toarray() for graph, master in zip(graphs, masters))
+    W, V = (graph.pair_weights(master.start()).weights.toarray() for graph, master in zip(graphs, masters))
     np.testing.assert_allclose(W, V, atol=1e-12)
     for bit in rng.integers(0, 2, (5, 12), dtype=np.uint8):
         structured, explicit = (master.add(bit) for master in masters)
         assert structured.objective == pytest.approx(explicit.objective, rel=1e-6)
         np.testing.assert_allclose(structured.weights, explicit.weights, atol=1e-3)
         W, V = (
-            graph.weigh(each.entries).weights.toarray() for graph, each in zip(graphs, (structured, explicit))
+            graph.pair_weights(each.entries).weights.toarray()
+            for graph, each in zip(graphs, (structured, explicit))
         )
         np.testing.assert_allclose(W, V, atol=1e-2)
 
 
 def test_the_first_bit_is_asked_for_by_all_triplets_alike(make_master, problem):
     rankings, graph, bits, dh, share = problem(2)
-    pairs = graph.weigh(make_master(rankings, graph).start())
+    pairs = graph.pair_weights(make_master(rankings, graph).start())
     for h, column in zip(bits, dh.T):
         assert score(pairs, h) == pytest.approx(30 * share @ column)
 
@@ -262,8 +263,8 @@ def test_the_same_bit_twice_is_harmless(make_master, digits_problem):
 
 def test_a_triplet_of_no_weight_counts_for_nothing(make_master):
     X, rng = np.zeros((4, 1)), np.random.default_rng(0)
-    two = Triplets(np.array([[0, 1, 2], [0, 2, 3]]), np.array([1.0, 0.0])).rankings(X, rng)
-    one = Triplets(np.array([[0, 1, 2]])).rankings(X, rng)
+    two = Triplets(np.array([[0, 1, 2], [0, 2, 3]]), np.array([1.0, 0.0])).comparisons(X, rng)
+    one = Triplets(np.array([[0, 1, 2]])).comparisons(X, rng)
     solutions = [
         make_master(each, pair_graph(each, 4)).add(np.array([0, 0, 1, 0], np.uint8)) for each in (two, one)
     ]

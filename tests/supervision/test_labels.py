@@ -27,7 +27,7 @@ def shared(Y):
 def test_rows_that_share_a_label_are_near(dtype, n_near, n_far, partners, rng, block_size):
     together = shared(Y)
     expected = [i for i in range(90) if together[i].sum() > 1]
-    r = Labels(Y.astype(dtype), n_near, n_far).rankings(np.zeros((90, 1)), rng)
+    r = Labels(Y.astype(dtype), n_near, n_far).comparisons(np.zeros((90, 1)), rng)
     assert r.queries.tolist() == expected
     for i, near, far in partners(r):
         assert together[i, near].all()
@@ -42,7 +42,7 @@ def test_a_row_without_a_label_is_no_query_and_never_near_but_may_be_far(partner
     y[:4] = 0
     skipped = 90 - (shared(y).sum(axis=1) > 1).sum()
     with caplog.at_level(logging.WARNING, "structhash.supervision"):
-        r = Labels(y, n_far=100).rankings(np.zeros((90, 1)), rng)
+        r = Labels(y, n_far=100).comparisons(np.zeros((90, 1)), rng)
     assert caplog.messages == [
         f"{skipped} of 90 points have no relevant or no irrelevant partner: skipped as queries"
     ]
@@ -53,7 +53,7 @@ def test_a_row_without_a_label_is_no_query_and_never_near_but_may_be_far(partner
 
 def test_one_label_of_two_columns_means_the_same_as_classes(partners, rng):
     y = CLASSES % 2
-    a, b = (Labels(each, 100, 100).rankings(np.zeros((90, 1)), rng) for each in (y, np.eye(2)[y]))
+    a, b = (Labels(each, 100, 100).comparisons(np.zeros((90, 1)), rng) for each in (y, np.eye(2)[y]))
     for (i, *one), (j, *two) in zip(partners(a), partners(b), strict=True):
         assert (i, *map(sorted, one)) == (j, *map(sorted, two))
 
@@ -64,7 +64,7 @@ def test_hard_far_points_are_the_nearest_of_the_wrong_class(
     vectors, y, n_far, nearest_first, partners, rng, block_size
 ):
     together = shared(y) if y.ndim == 2 else y[:, None] == y
-    r = Labels(y, 3, n_far, sampling="hard").rankings(vectors, rng)
+    r = Labels(y, 3, n_far, sampling="hard").comparisons(vectors, rng)
     orders = nearest_first(vectors)
     for i, near, far in partners(r):
         assert sorted(far) == sorted([j for j in orders[i] if not together[i, j]][:n_far])
@@ -76,7 +76,7 @@ def test_hard_far_points_are_the_nearest_of_the_wrong_class(
 
 def test_hard_near_points_are_drawn_at_random(rng):
     X = rng.normal(size=(90, 2))
-    seen = {tuple(Labels(CLASSES, 3, 3, "hard").rankings(X, rng).near[:3]) for _ in range(10)}
+    seen = {tuple(Labels(CLASSES, 3, 3, "hard").comparisons(X, rng).near[:3]) for _ in range(10)}
     assert len(seen) > 5
 
 
@@ -106,7 +106,7 @@ def test_hard_triplets_list_the_rankings():
 )
 def test_bad_labels(labels, message, rng):
     with pytest.raises(ValueError, match=message):
-        labels.rankings(np.zeros((90, 1)), rng)
+        labels.comparisons(np.zeros((90, 1)), rng)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ def block_size(request, monkeypatch):
 
 @pytest.mark.parametrize("k", [1, 5, 40, 88])
 def test_the_k_nearest_are_near_and_all_others_far(vectors, k, nearest_first, partners, rng, block_size):
-    found = list(partners(Neighbours(k, n_near=100, n_far=100).rankings(vectors, rng)))
+    found = list(partners(Neighbours(k, n_near=100, n_far=100).comparisons(vectors, rng)))
     assert [i for i, _, _ in found] == list(range(90))
     for (i, near, far), order in zip(found, nearest_first(vectors), strict=True):
         assert sorted(near) == sorted(order[:k]), i
@@ -22,7 +22,7 @@ def test_the_k_nearest_are_near_and_all_others_far(vectors, k, nearest_first, pa
 
 @pytest.mark.parametrize(("fraction", "k"), [(0.001, 1), (0.02, 2), (0.25, 22), (0.97, 87)])
 def test_the_fraction_says_how_many(fraction, k, rng):
-    r = Neighbours(fraction=fraction, n_near=90).rankings(rng.normal(size=(90, 3)), rng)
+    r = Neighbours(fraction=fraction, n_near=90).comparisons(rng.normal(size=(90, 3)), rng)
     assert np.diff(r.near_ptr).tolist() == [k] * 90
     assert Neighbours(fraction=fraction).count(90) == k
 
@@ -31,7 +31,7 @@ def test_partners_are_drawn_once_each_and_at_random(nearest_first, partners, rng
     X = rng.normal(size=(60, 2))
     seen = np.zeros((60, 60), int)
     for _ in range(100):
-        for i, near, far in partners(Neighbours(10, n_near=4, n_far=7).rankings(X, rng)):
+        for i, near, far in partners(Neighbours(10, n_near=4, n_far=7).comparisons(X, rng)):
             assert (len(set(near)), len(set(far))) == (4, 7)
             seen[i, near] += 1
             seen[i, far] += 1
@@ -45,7 +45,7 @@ def test_partners_are_drawn_once_each_and_at_random(nearest_first, partners, rng
 def test_triplets_list_the_rankings():
     X = np.random.default_rng(0).normal(size=(30, 2))
     triplets, weights = Neighbours(3, n_far=5).triplets(X, np.random.default_rng(1))
-    r = Neighbours(3, n_far=5).rankings(X, np.random.default_rng(1))
+    r = Neighbours(3, n_far=5).comparisons(X, np.random.default_rng(1))
     np.testing.assert_array_equal(triplets, list_triplets(r))
     assert weights is None
     assert r.weights is None
@@ -73,7 +73,7 @@ def test_triplets_list_the_rankings():
 )
 def test_bad_settings(supervision, message, rng):
     with pytest.raises(ValueError, match=message):
-        supervision.rankings(rng.normal(size=(10, 2)), rng)
+        supervision.comparisons(rng.normal(size=(10, 2)), rng)
 
 
 @pytest.mark.parametrize("cls", [StructHash, CGHash])

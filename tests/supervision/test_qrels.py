@@ -26,7 +26,7 @@ def graded(rng, n_queries=4, n=40, m=15, top=3):
 
 
 def test_a_graded_query_is_a_binary_one_for_each_grade(partners, rng):
-    r = Qrels(TABLE, Q, unjudged="ignore").rankings(X, rng)
+    r = Qrels(TABLE, Q, unjudged="ignore").comparisons(X, rng)
     found = [(i, sorted(near), sorted(far)) for i, near, far in partners(r)]
     assert found == [(40, [5, 6, 8], [7]), (40, [5], [6, 7, 8]), (42, [9], [5])]
     np.testing.assert_allclose(r.weights, [1 / 3, 2 / 3, 1])
@@ -37,7 +37,7 @@ def test_a_graded_query_is_a_binary_one_for_each_grade(partners, rng):
 @pytest.mark.parametrize("own", [False, True])
 def test_partners_follow_the_grades(n_near, n_far, own, partners, rng):
     table = graded(rng)
-    r = Qrels(table, Q if own else None, n_near, n_far).rankings(X, rng)
+    r = Qrels(table, Q if own else None, n_near, n_far).comparisons(X, rng)
     expected = []
     for q in range(4):
         grade = np.full(40, -1)
@@ -59,7 +59,7 @@ def test_partners_follow_the_grades(n_near, n_far, own, partners, rng):
 
 
 def test_the_weights_of_a_query_add_up_to_1(rng):
-    r = Qrels(graded(rng), Q, unjudged="ignore").rankings(X, rng)
+    r = Qrels(graded(rng), Q, unjudged="ignore").comparisons(X, rng)
     np.testing.assert_allclose(np.bincount(r.queries, r.weights)[40:], 1)
     assert len(r.queries) == 12
 
@@ -105,7 +105,7 @@ def test_threshold_losses_equal_the_triplet_loss_weighted_by_differences_of_gain
 
 def test_triplets_list_the_rankings_with_the_weight_of_their_query():
     qrels = Qrels(graded(np.random.default_rng(3)), Q, 2, 3)
-    r = qrels.rankings(X, np.random.default_rng(4))
+    r = qrels.comparisons(X, np.random.default_rng(4))
     triplets, weights = qrels.triplets(X, np.random.default_rng(4))
     np.testing.assert_array_equal(triplets, list_triplets(r))
     assert len(weights) == len(triplets)
@@ -115,25 +115,25 @@ def test_triplets_list_the_rankings_with_the_weight_of_their_query():
 
 def test_skipped_queries_are_counted_in_the_log(rng, caplog):
     with caplog.at_level(logging.WARNING, "structhash.supervision"):
-        Qrels(TABLE, Q).rankings(X, rng)
+        Qrels(TABLE, Q).comparisons(X, rng)
     assert caplog.messages == ["1 of 3 judged queries have no relevant or no irrelevant document: skipped"]
     caplog.clear()
     with caplog.at_level(logging.WARNING, "structhash.supervision"):
-        Qrels(np.vstack([TABLE, [[3, 2, 1]]]), Q).rankings(X, rng)
+        Qrels(np.vstack([TABLE, [[3, 2, 1]]]), Q).comparisons(X, rng)
     assert caplog.messages == []
 
 
 def test_unjudged_documents_let_a_query_count_whose_judged_ones_are_all_relevant(rng):
     table = np.array([[1, 4, 1], [1, 6, 1]])
-    r = Qrels(table, Q, n_far=100).rankings(X, rng)
+    r = Qrels(table, Q, n_far=100).comparisons(X, rng)
     assert sorted(r.far) == [j for j in range(40) if j not in (4, 6)]
     with pytest.raises(ValueError, match="none of the 1 judged queries has both a relevant and an irrelevant"):
-        Qrels(table, Q, unjudged="ignore").rankings(X, rng)
+        Qrels(table, Q, unjudged="ignore").comparisons(X, rng)
 
 
 def test_a_row_judged_for_itself_and_a_judgement_given_twice_do_not_count(partners, rng):
     table = np.array([[1, 1, 2], [1, 4, 1], [1, 4, 1], [1, 3, 0]])
-    for _, near, far in partners(Qrels(table, unjudged="ignore").rankings(X, rng)):
+    for _, near, far in partners(Qrels(table, unjudged="ignore").comparisons(X, rng)):
         assert (near.tolist(), far.tolist()) == ([4], [3])
 
 
@@ -188,7 +188,7 @@ def test_bad_query_vectors(cls, queries, message):
 )
 def test_bad_judgements(qrels, message, rng):
     with pytest.raises(ValueError, match=message):
-        qrels.rankings(X, rng)
+        qrels.comparisons(X, rng)
 
 
 # TREC files

@@ -35,7 +35,7 @@ KINDS = {
 @pytest.mark.parametrize(("n_near", "n_far"), [(1, 1), (3, 8), (50, 100), (4, 59)])
 def test_labels_draw_right_partners_once_each(kind, n_near, n_far, rng):
     y = KINDS[kind]
-    rankings = Labels(y, n_near, n_far).rankings(rows(60), rng)
+    rankings = Labels(y, n_near, n_far).comparisons(rows(60), rng)
     for i, near, far in partners(rankings):
         assert (y[near] == y[i]).all()
         assert (y[far] != y[i]).all()
@@ -52,7 +52,7 @@ def test_every_right_partner_is_drawn_alike(y):
     n, repeats, rng = len(y), 200, np.random.default_rng(0)
     near_count, far_count = np.zeros((2, n, n))
     for _ in range(repeats):
-        for i, near, far in partners(Labels(y, 3, 5).rankings(rows(n), rng)):
+        for i, near, far in partners(Labels(y, 3, 5).comparisons(rows(n), rng)):
             near_count[i, near] += 1
             far_count[i, far] += 1
     same = y == y[:, None]
@@ -69,7 +69,7 @@ def test_every_right_partner_is_drawn_alike(y):
 def test_points_alone_in_their_class_are_skipped_and_counted_in_the_log(rng, caplog):
     y = np.array([4, 1, 1, 9, 1, 7])
     with caplog.at_level(logging.WARNING, "structhash.supervision"):
-        rankings = Labels(y).rankings(rows(6), rng)
+        rankings = Labels(y).comparisons(rows(6), rng)
     np.testing.assert_array_equal(rankings.queries, [1, 2, 4])
     assert [record.getMessage() for record in caplog.records] == [
         "3 of 6 points are the only ones of their class: skipped as queries"
@@ -80,27 +80,27 @@ def test_points_alone_in_their_class_are_skipped_and_counted_in_the_log(rng, cap
 
 def test_without_lone_points_the_log_is_silent(rng, caplog):
     with caplog.at_level(logging.DEBUG, "structhash"):
-        Labels(np.array([0, 0, 1, 1])).rankings(rows(4), rng)
+        Labels(np.array([0, 0, 1, 1])).comparisons(rows(4), rng)
     assert not caplog.records
 
 
 def test_the_same_generator_draws_the_same_partners():
     y = KINDS["sorted"]
-    one, two, other = (Labels(y, 3, 5).rankings(rows(60), np.random.default_rng(seed)) for seed in (1, 1, 2))
+    one, two, other = (Labels(y, 3, 5).comparisons(rows(60), np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert all(np.array_equal(a, b) for a, b in zip(one[:5], two[:5]))
     assert not np.array_equal(one.near, other.near)
 
 
 def test_the_rows_do_not_matter_only_the_labels():
     y = KINDS["sorted"]
-    one = Labels(y, 3, 5).rankings(rows(60), np.random.default_rng(1))
-    two = Labels(list(y), 3, 5).rankings(np.random.default_rng(9).random((60, 4)), np.random.default_rng(1))
+    one = Labels(y, 3, 5).comparisons(rows(60), np.random.default_rng(1))
+    two = Labels(list(y), 3, 5).comparisons(np.random.default_rng(9).random((60, 4)), np.random.default_rng(1))
     assert all(np.array_equal(a, b) for a, b in zip(one[:5], two[:5]))
 
 
 def test_triplets_of_labels_list_their_rankings():
     y = KINDS["unsorted numbers"]
-    rankings = Labels(y, 2, 3).rankings(rows(60), np.random.default_rng(1))
+    rankings = Labels(y, 2, 3).comparisons(rows(60), np.random.default_rng(1))
     triplets, weights = Labels(y, 2, 3).triplets(rows(60), np.random.default_rng(1))
     expected = {(i, j, k) for i, near, far in partners(rankings) for j in near for k in far}
     assert triplets.dtype == np.int32
@@ -117,7 +117,7 @@ def test_list_triplets_holds_every_triplet_in_order(rng, make_rankings, triplets
 
 def test_explicit_triplets_become_queries_of_one_near_and_one_far_point(rng):
     given = np.array([[3, 1, 2], [0, 2, 1], [3, 0, 1]], np.uint8)
-    rankings = Triplets(given, [1, 0, 2]).rankings(rows(4), rng)
+    rankings = Triplets(given, [1, 0, 2]).comparisons(rows(4), rng)
     np.testing.assert_array_equal(list_triplets(rankings), given)
     np.testing.assert_array_equal(rankings.weights, [1.0, 0.0, 2.0])
     assert [part.dtype for part in rankings[:5]] == ["i8", "i4", "i8", "i4", "i8"]
@@ -125,7 +125,7 @@ def test_explicit_triplets_become_queries_of_one_near_and_one_far_point(rng):
     np.testing.assert_array_equal(triplets, given)
     assert (triplets.dtype, weights.dtype) == (np.int32, np.float64)
     assert Triplets(given).triplets(rows(4), rng)[1] is None
-    assert Triplets(given).rankings(rows(4), rng).weights is None
+    assert Triplets(given).comparisons(rows(4), rng).weights is None
     assert pair_graph(rankings, 4).n_points == 4
 
 
@@ -161,7 +161,7 @@ def test_pointers_cut_a_list_of_arrays():
 )
 def test_bad_labels(labels, message, rng):
     with pytest.raises(ValueError, match=message):
-        labels.rankings(rows(4), rng)
+        labels.comparisons(rows(4), rng)
 
 
 @pytest.mark.parametrize(
@@ -196,4 +196,4 @@ def test_bad_triplet_weights(weights, rng):
     with pytest.raises(
         ValueError, match="triplet weights must be 2 finite numbers >= 0, not all 0 and not huge; got shape"
     ):
-        triplets.rankings(rows(4), rng)
+        triplets.comparisons(rows(4), rng)

@@ -40,7 +40,7 @@ def setting():
 
     def make(X, y, name="auc", schedule=None, C=30.0, n_jobs=1):
         rng = np.random.default_rng(0)
-        rankings = Labels(y, 5, 10).rankings(X, rng)
+        rankings = Labels(y, 5, 10).comparisons(X, rng)
         graph = pair_graph(rankings, len(X))
         schedule = schedule or TotallyCorrective()
         if name == "squared_hinge":
@@ -117,7 +117,7 @@ def test_a_dual_of_zeros_asks_for_every_comparison_again(setting, clusters):
     steps = learn(Z, graph, Silent(master.master), 4, Listener())
     assert_all_new(steps)
     first_tries = np.cumsum([0, *(step.redraws + 1 for step in steps[:-1])])
-    expected = graph.weigh(master.start()).weights.toarray()
+    expected = graph.pair_weights(master.start()).weights.toarray()
     for attempt in first_tries:
         np.testing.assert_array_equal(heard[attempt], expected)
     assert [step.violation for step in steps[1:]] == [-1, -1, -1]
@@ -153,7 +153,7 @@ def test_rows_of_two_kinds_allow_one_bit(setting):
 @pytest.mark.parametrize("d", [3, 70])
 def test_comparisons_that_contradict_each_other_still_give_bits(d, rng):
     X = rng.standard_normal((6, d))
-    rankings = Triplets(np.array([[0, 1, 2], [0, 2, 1]])).rankings(X, rng)
+    rankings = Triplets(np.array([[0, 1, 2], [0, 2, 1]])).comparisons(X, rng)
     graph = pair_graph(rankings, 6)
     master = TripletMaster(rankings, graph, load("losses", "squared_hinge"), L1(), TotallyCorrective(), 30.0)
     steps = learn(X, graph, master, 3)
@@ -169,7 +169,7 @@ def test_violation_is_score_less_cost_under_the_last_dual(name, setting, small_d
     for step, last in zip(steps, entries):
         differ = step.bit[np.repeat(graph.rows, np.diff(graph.indptr))] != step.bit[graph.indices]
         assert step.violation == pytest.approx(last[differ].sum() - 1)
-        assert step.violation == pytest.approx(score(graph.weigh(last), step.bit) - 1)
+        assert step.violation == pytest.approx(score(graph.pair_weights(last), step.bit) - 1)
 
 
 @pytest.mark.parametrize("name", MASTERS)

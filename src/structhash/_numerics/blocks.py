@@ -22,27 +22,27 @@ def float_type(dtype: Any) -> np.dtype[Any]:
     return np.dtype(np.float32 if single else np.float64)
 
 
-def floats(X: NDArray[Any]) -> NDArray[Any]:
+def as_floats(X: NDArray[Any]) -> NDArray[Any]:
     """X in its `float_type`; itself where it is that already."""
     return X.astype(float_type(X.dtype), copy=False)
 
 
-def runs(n: int, rows: int = ROWS) -> Iterator[slice]:
+def row_slices(n: int, rows: int = ROWS) -> Iterator[slice]:
     """Slices that cut n rows into runs of `rows`, the last one shorter.
 
-    >>> list(runs(5, 2))
+    >>> list(row_slices(5, 2))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     for first in range(0, n, rows):
         yield slice(first, min(first + rows, n))
 
 
-def some(n: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def sample_rows(n: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Numbers of n rows, sorted: all of them, or `most` drawn at random where they are more."""
     return np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
 
 
-def unit_rows(X: NDArray[Any]) -> NDArray[np.float64]:
+def normalize_rows(X: NDArray[Any]) -> NDArray[np.float64]:
     """Rows x / ||x|| (n, d), float64; rows of zeros stay so."""
     Z = X.astype(np.float64)
     largest = np.abs(Z).max(axis=1, keepdims=True, initial=0)

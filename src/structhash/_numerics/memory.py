@@ -14,7 +14,7 @@ PRIVATE: dict[str, Any] = (
 )
 
 
-def unset(size: int, dtype: Any) -> NDArray[Any]:
+def allocate(size: int, dtype: Any) -> NDArray[Any]:
     """An array (size,) like `np.empty`; a large one goes back to the system as soon as it is freed.
 
     The allocator of the C library keeps freed memory as holes between other arrays, where the next large array

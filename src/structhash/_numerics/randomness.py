@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -17,5 +17,5 @@ def generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise ValueError(
-            f"random_state={brief(random_state)}: give None, an integer >= 0, a RandomState or a Generator"
+            f"random_state={describe(random_state)}: give None, an integer >= 0, a RandomState or a Generator"
         ) from None

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import floats, runs
+from structhash._numerics.blocks import as_floats, row_slices
 
 ROWS = 256  # rows whose features are computed at a time
 
 
-def blocks(X: NDArray[Any]) -> Iterator[NDArray[Any]]:
+def float_blocks(X: NDArray[Any]) -> Iterator[NDArray[Any]]:
     """Rows of X (n, d) of any number type as floats, some at a time."""
-    for run in runs(len(X), ROWS):
-        yield floats(X[run])
+    for run in row_slices(len(X), ROWS):
+        yield as_floats(X[run])
 
 
-def reach(parts: Iterable[NDArray[Any]]) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[Any]]:
+def column_statistics(parts: Iterable[NDArray[Any]]) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[Any]]:
     """Mean (d,), lowest and highest value of each column of rows given in blocks."""
     n, total = 0, np.zeros(())
     low: Any = np.inf
@@ -38,7 +38,7 @@ def mean_and_scale(parts: Callable[[], Iterable[NDArray[Any]]]) -> tuple[NDArray
     parts : function
         Gives the rows in blocks; called twice.
     """
-    mean, low, high = reach(parts())
+    mean, low, high = column_statistics(parts())
     if (low == high).all():
         return mean, 0.0
     largest = np.maximum(high - mean, mean - low).max()  # divided out, so that no square overflows or vanishes

@@ -11,10 +11,10 @@ import numpy as np
 LONGEST, MOST = 80, 8  # characters of a value, and names of a list, that a message shows
 
 
-def brief(value: Any) -> str:
+def describe(value: Any) -> str:
     """What was given, for an error message: its repr where short, else type and size or the repr cut.
 
-    >>> brief(2.5), brief(np.zeros((300, 2))), brief(list(range(100)))
+    >>> describe(2.5), describe(np.zeros((300, 2))), describe(list(range(100)))
     ('2.5', 'ndarray of shape (300, 2)', 'list of length 100')
     """
     shape = getattr(value, "shape", None)
@@ -28,10 +28,10 @@ def brief(value: Any) -> str:
     return f"{text[:LONGEST]}..."
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Names, separated by commas; of many the first ones.
 
-    >>> listed(["a", "b"]), listed([str(j) for j in range(300)])
+    >>> join_names(["a", "b"]), join_names([str(j) for j in range(300)])
     ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, ... (300 in all)')
     """
     return ", ".join(names) if len(names) <= MOST else f"{', '.join(names[:MOST])}, ... ({len(names)} in all)"
@@ -40,7 +40,7 @@ def listed(names: Sequence[str]) -> str:
 def check_count(name: str, value: Any, least: int = 1) -> None:
     """ValueError unless `value` is an integer >= `least`."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name}={brief(value)}: give an integer of at least {least}")
+        raise ValueError(f"{name}={describe(value)}: give an integer of at least {least}")
 
 
 def check_positive(name: str, value: Any, most: float = np.finfo(float).max) -> None:
@@ -48,4 +48,4 @@ def check_positive(name: str, value: Any, most: float = np.finfo(float).max) -> 
     number: Any = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
     if not 0 < number <= most:
         limit = "a finite number above 0" if most > 1e300 else f"a number above 0 and at most {most:g}"
-        raise ValueError(f"{name}={brief(value)}: give {limit}")
+        raise ValueError(f"{name}={describe(value)}: give {limit}")

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from structhash._numerics.blocks import runs
+from structhash._numerics.blocks import row_slices
 from structhash._numerics.gaussian import squared_distances
 from structhash.baselines._principal import BLOCK
 
@@ -47,7 +47,7 @@ def nearest(
     count = min(count, len(anchors))
     near, apart = np.empty((len(X), count), np.int64), np.empty((len(X), count))
     unit = TIE * np.mean((anchors**2).sum(axis=1)) + np.finfo(float).tiny
-    for run in runs(len(X), BLOCK):
+    for run in row_slices(len(X), BLOCK):
         D = np.rint(squared_distances(X[run] - center, anchors) / unit)
         rows = np.arange(len(D))
         for k in range(count):

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 from structhash.families.tree import DEEPEST
 
 LEVELS = 256  # values of a quantised feature
@@ -175,7 +175,7 @@ def reach(levels, i, feature, level):
 def check_depth(depth: int) -> None:
     """ValueError where trees would be too large."""
     if depth > DEEPEST:
-        raise ValueError(f"depth={brief(depth)}: give an integer from 1 to {DEEPEST}")
+        raise ValueError(f"depth={describe(depth)}: give an integer from 1 to {DEEPEST}")
 
 
 def forest(

@@ -12,7 +12,8 @@ from threadpoolctl import threadpool_limits
 
 from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._shared import Supervised
-from structhash.pieces import Family, load
+from structhash.families.base import Family
+from structhash.pieces import load
 
 
 def check_classifier(encoder: Any) -> Family:

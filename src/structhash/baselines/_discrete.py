@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from threadpoolctl import threadpool_limits
 
-from structhash._numerics.blocks import unit_rows
+from structhash._numerics.blocks import normalize_rows
 from structhash._numerics.randomness import generator
 from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._gauss import gauss_features, gauss_kernel
@@ -109,7 +109,7 @@ class DiscreteHash(Supervised):
         raise NotImplementedError
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        Z = unit_rows(X - self.kernel_["origin"])
+        Z = normalize_rows(X - self.kernel_["origin"])
         scores = gauss_features(Z, self.kernel_) @ self.coef_.T.astype(np.float64)
         return scores > -self.intercept_.astype(np.float64)
 
@@ -119,10 +119,10 @@ def directions(X: NDArray[Any], least: float) -> tuple[NDArray[np.float64], NDAr
 
     Zero; but the mean where the directions seen from zero have a mean squared distance below `least`.
     """
-    origin, Z = np.zeros(X.shape[1]), unit_rows(X)
+    origin, Z = np.zeros(X.shape[1]), normalize_rows(X)
     if 2 * ((Z - Z.mean(axis=0)) ** 2).sum(axis=1).mean() < least:
         origin = mean_of(X)
-        Z = unit_rows(X - origin)
+        Z = normalize_rows(X - origin)
     return origin, Z
 
 

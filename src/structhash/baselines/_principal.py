@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import runs
+from structhash._numerics.blocks import row_slices
 
 BLOCK = 4096  # rows taken at a time
 NOISE = 1e-12  # share of the largest variance below which a principal direction is rounding error
@@ -19,13 +19,13 @@ def principal_axes(X: NDArray[Any], mean: NDArray[np.float64], most: int) -> NDA
     k is `most`, or the number of directions of nonzero variance where that is less. Of each direction the
     largest entry is positive.
     """
-    scale = max(np.abs(X[run] - mean).max() for run in runs(len(X), BLOCK))  # no square overflows then
+    scale = max(np.abs(X[run] - mean).max() for run in row_slices(len(X), BLOCK))  # no square overflows then
     if len(X) < X.shape[1]:
         _, spread, axes = np.linalg.svd((X - mean) / scale, full_matrices=False)
         variances = spread**2
     else:
         covariance = np.zeros((X.shape[1], X.shape[1]))
-        for run in runs(len(X), BLOCK):
+        for run in row_slices(len(X), BLOCK):
             Z = (X[run] - mean) / scale
             covariance += Z.T @ Z
         variances, vectors = np.linalg.eigh(covariance)
@@ -38,6 +38,6 @@ def principal_axes(X: NDArray[Any], mean: NDArray[np.float64], most: int) -> NDA
 def project(X: NDArray[Any], center: NDArray[np.float64], axes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Coordinates (n, k) of rows X along axes (k, d), from the centre."""
     V = np.empty((len(X), len(axes)))
-    for run in runs(len(X), BLOCK):
+    for run in row_slices(len(X), BLOCK):
         V[run] = (X[run] - center) @ axes.T
     return V

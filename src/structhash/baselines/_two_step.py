@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 from scipy.sparse.linalg import eigsh
 
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 from structhash.baselines._label_pairs import LabelPairs
 
 LOSSES = ("ksh", "hinge", "bre")
@@ -23,7 +23,7 @@ DENSE = 50  # rows up to which all eigenvectors are found
 def check_word(name: str, value: Any, allowed: tuple[str, ...]) -> None:
     """ValueError unless `value` is one of the words allowed."""
     if value not in allowed:
-        raise ValueError(f"{name}={brief(value)}: give one of {', '.join(allowed)}")
+        raise ValueError(f"{name}={describe(value)}: give one of {', '.join(allowed)}")
 
 
 def pair_loss(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from structhash._numerics.randomness import generator
-from structhash._numerics.validation import brief, check_count
+from structhash._numerics.validation import check_count, describe
 from structhash.baselines._anchor_graph import ZERO, graph, k_means, nearest, second_cuts, similar, spectrum
 from structhash.baselines._shared import keep_bits, mean_of
 from structhash.estimators.base import MODERATE, HashEncoder, whole
@@ -107,7 +107,7 @@ class AGH(HashEncoder):
         for name in ("n_bits", "layers", "n_anchors", "n_nearest"):
             check_count(name, getattr(self, name))
         if self.layers > 2:
-            raise ValueError(f"layers={brief(self.layers)}: give 1 or 2")
+            raise ValueError(f"layers={describe(self.layers)}: give 1 or 2")
         check_count("n_anchors", self.n_anchors, 2)
         X = self._check(X)
         self.center_ = mean_of(X)

@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._numerics.blocks import unit_rows
+from structhash._numerics.blocks import normalize_rows
 from structhash._numerics.randomness import generator
 from structhash._numerics.validation import check_count
 from structhash.baselines._anchors import some_rows
@@ -123,7 +123,7 @@ class BRE(Supervised):
         rng = generator(self.random_state)
         X, index = some_rows(X, index, self.max_rows, rng)
         mean = mean_of(X)
-        Z = unit_rows(X - mean)
+        Z = normalize_rows(X - mean)
         n, m = len(Z), self.n_bits
         first, second = random_pairs(n, rng)
         anchors = np.array([rng.permutation(n)[: self.anchors] for _ in range(m)])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from structhash._numerics.randomness import generator
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 from structhash.baselines._classifier import check_classifier, class_scores, fit_classifier
 from structhash.baselines._shared import Supervised, keep_bits
 from structhash.estimators.base import whole
@@ -91,7 +91,7 @@ class ClassifierLSH(Supervised):
         """
         family = check_classifier(self)
         if self.of not in OF:
-            raise ValueError(f"of={brief(self.of)}: give {' or '.join(map(repr, OF))}")
+            raise ValueError(f"of={describe(self.of)}: give {' or '.join(map(repr, OF))}")
         X, classes, index = self._check_labels(X, y)
         rng = generator(self.random_state)
         self.planes_ = rng.standard_normal((self.n_bits, len(classes))).astype(X.dtype)

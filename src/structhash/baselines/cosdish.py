@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from structhash._numerics.randomness import generator
-from structhash._numerics.validation import brief, check_count, check_positive
+from structhash._numerics.validation import check_count, check_positive, describe
 from structhash.baselines._boosted_trees import check_depth, forest, tree_bits
 from structhash.baselines._shared import Supervised, keep_bits, keep_planes, mean_of, planes_of
 from structhash.codes.planes import Planes
@@ -125,7 +125,7 @@ class COSDISH(Supervised):
             check_count(name, getattr(self, name))
         check_depth(self.depth)
         if self.function not in FUNCTIONS:
-            raise ValueError(f"function={brief(self.function)}: give {' or '.join(map(repr, FUNCTIONS))}")
+            raise ValueError(f"function={describe(self.function)}: give {' or '.join(map(repr, FUNCTIONS))}")
         check_positive("ridge", self.ridge)
         X, _, index = self._check_labels(X, y)
         mean, rng = mean_of(X), generator(self.random_state)

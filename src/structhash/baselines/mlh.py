@@ -10,9 +10,9 @@ from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._numerics.blocks import unit_rows
+from structhash._numerics.blocks import normalize_rows
 from structhash._numerics.randomness import generator
-from structhash._numerics.validation import brief, check_count, check_positive
+from structhash._numerics.validation import check_count, check_positive, describe
 from structhash.baselines._shared import Supervised, keep_planes, mean_of, planes_of
 from structhash.codes import hamming, pack
 from structhash.codes.planes import Planes
@@ -133,12 +133,12 @@ class MLH(Supervised):
         if self.rho is not None:
             check_count("rho", self.rho)
             if self.rho > self.n_bits:
-                raise ValueError(f"rho={brief(self.rho)}: give at most n_bits, {self.n_bits}")
+                raise ValueError(f"rho={describe(self.rho)}: give at most n_bits, {self.n_bits}")
         X, _, index = self._check_labels(X, y)
         rng = generator(self.random_state)
         mean = mean_of(X)
         with threadpool_limits(1, user_api="blas"):
-            Z = unit_rows(X - mean)
+            Z = normalize_rows(X - mean)
             rho, decay = self._choose(Z, index, rng)
             steps = train(Z, index, self._draw(Z, rng), rho, decay, self.positive_share, rng)
             losses = np.zeros(self.n_iter)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._numerics.blocks import runs
+from structhash._numerics.blocks import row_slices
 from structhash._numerics.gaussian import squared_distances
 from structhash._numerics.randomness import generator
 from structhash._numerics.validation import check_count
@@ -108,11 +108,11 @@ class SPHER(HashEncoder):
         n_start = min(START, max(1, len(X) // 2))
         drawn = np.stack([rng.permutation(len(X))[:n_start] for _ in range(self.n_bits)])
         start = np.stack([(X[rows] - center).mean(axis=0) for rows in drawn])
-        scale = max(np.abs(X[run] - center).max() for run in runs(len(X), BLOCK))
+        scale = max(np.abs(X[run] - center).max() for run in row_slices(len(X), BLOCK))
         start /= scale
         squares, products = np.empty(len(X)), np.empty((self.n_bits, len(X)))
         with threadpool_limits(1, user_api="blas"):
-            for run in runs(len(X), BLOCK):
+            for run in row_slices(len(X), BLOCK):
                 Z = (X[run] - center) / scale
                 squares[run] = np.einsum("ij,ij->i", Z, Z)
                 products[:, run] = start @ Z.T

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
-from structhash._numerics.validation import check_positive, listed
+from structhash._numerics.validation import check_positive, join_names
 from structhash.cli.console import bar, check_output, print_table, say, show, to_json
 from structhash.cli.inputs import judgements, labels, methods, read_array, read_for
 from structhash.estimators.base import load_model
@@ -144,7 +144,7 @@ def rows_beside(dataset: Dataset, path: Path, others: Path, method: Method) -> N
     found = read(others)
     if dataset.names and found.names and found.names != dataset.names:
         raise ValueError(
-            f"{others} has the columns {listed(found.names)}, {path} has {listed(dataset.names)}; "
+            f"{others} has the columns {join_names(found.names)}, {path} has {join_names(dataset.names)}; "
             "give the same in the same order"
         )
     return found.X

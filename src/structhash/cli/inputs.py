@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash import metrics
-from structhash._numerics.validation import brief, listed
+from structhash._numerics.validation import describe, join_names
 from structhash.evaluation import compare as evaluate
 from structhash.evaluation.judged import check_method
 from structhash.evaluation.methods import Method, every_method, parse_method, split_specs
@@ -31,7 +31,9 @@ def numbers(option: str, text: str, least: int) -> list[int]:
     """Whole numbers, separated by commas, each once."""
     words = [word.strip() for word in text.split(",")]
     if not all(word.isdecimal() and int(word) >= least for word in words):
-        raise ValueError(f"{option} {brief(text)}: give whole numbers of at least {least}, separated by commas")
+        raise ValueError(
+            f"{option} {describe(text)}: give whole numbers of at least {least}, separated by commas"
+        )
     return list(dict.fromkeys(int(word) for word in words))
 
 
@@ -95,7 +97,7 @@ def read_for(encoder: Any, path: Path) -> Dataset:
     if names and data.names and data.names != names:
         same = takewhile(lambda pair: pair[0] == pair[1], zip(data.names, names))
         raise ValueError(
-            f"{path} has the columns {listed(data.names)}; the model needs {listed(names)} in this order; "
+            f"{path} has the columns {join_names(data.names)}; the model needs {join_names(names)} in this order; "
             f"the first to differ is column {len(list(same)) + 1}"
         )
     return data

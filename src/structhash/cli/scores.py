@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from structhash import __version__
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 from structhash.cli.console import bar, check_output, print_table, to_json, write_json
 from structhash.cli.inputs import judgements, labels, measures, methods, numbers, retrieval
 from structhash.estimators.base import load_model
@@ -81,7 +81,7 @@ def compare(
     check_output(out, data)
     protocols = [*library.PROTOCOLS, "judged"]
     if protocol not in protocols:
-        raise ValueError(f"--protocol {brief(protocol)}: give one of {', '.join(protocols)}")
+        raise ValueError(f"--protocol {describe(protocol)}: give one of {', '.join(protocols)}")
     parsed, names = methods(specs, protocol == "judged"), measures(measure)
     lengths, draws = numbers("--bits", bits, 1), numbers("--seeds", seeds, 0)
     dataset = read(data)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.rounding import merge_ties
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 from structhash.codes._popcount import add_tables, count_differing
 
 __all__ = [
@@ -37,7 +37,7 @@ def check_n_bits(n_bits):
     try:
         n_bits = operator.index(n_bits)
     except TypeError:
-        raise TypeError(f"n_bits must be a whole number, got {brief(n_bits)}") from None
+        raise TypeError(f"n_bits must be a whole number, got {describe(n_bits)}") from None
     if n_bits < 1:
         raise ValueError(f"n_bits must be at least 1, got {n_bits}")
     return n_bits

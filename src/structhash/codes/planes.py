@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import floats
+from structhash._numerics.blocks import as_floats
 
 NEAR = 4.0  # typical norms of centred rows within which the centre is folded into the thresholds
 UNIT = 2.0**-24  # largest relative error of one float32 rounding
@@ -111,7 +111,7 @@ def write_codes(
         Whether all numbers are finite and of a size that single precision holds; if not, the codes of finite
         rows are right all the same.
     """
-    exact = np.ascontiguousarray(floats(block))
+    exact = np.ascontiguousarray(as_floats(block))
     scores = (
         np.empty((len(block), len(product.normals)), np.float32) if scores is None else scores[: len(block)]
     )

@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from structhash._numerics.blocks import runs
+from structhash._numerics.blocks import row_slices
 
 BLOCK = 512  # rows whose products are held at a time
 DIGITS = 9  # of cosines, so that equal ones are not told apart by how they were rounded
@@ -27,7 +27,7 @@ def nearest(
     Without `own`, V being U, no row is among its own.
     """
     near, apart = np.empty((len(U), count), np.int64), np.empty((len(U), count), U.dtype)
-    for run in runs(len(U) if count else 0, BLOCK):
+    for run in row_slices(len(U) if count else 0, BLOCK):
         D = -np.round(U[run] @ V.T, DIGITS)
         if not own:
             D[np.arange(len(D)), np.arange(run.start, run.stop)] = np.inf

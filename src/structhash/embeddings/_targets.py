@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import unit_rows
+from structhash._numerics.blocks import normalize_rows
 
 SHARE, MOST = 0.1, 200.0  # of the points that count as near, the perplexity of a target, and at most
 SHARPEST, ROUNDS = 1e4, 40  # largest inverse temperature, halvings in search of it
@@ -31,7 +31,7 @@ def by_cosine(
     count of neighbours, as in t-SNE (van der Maaten, Hinton 2008), at most `MOST`. So no unit and no spread of
     the vectors matters.
     """
-    cosines = dots(unit_rows(Z).astype(np.float32), queries, partners)
+    cosines = dots(normalize_rows(Z).astype(np.float32), queries, partners)
     sharpen(cosines, counts, np.log(max(1.5, min(MOST, SHARE * counts.sum()))))
     return cosines
 

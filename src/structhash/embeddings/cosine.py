@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.scaling import blocks, mean_and_scale
+from structhash._numerics.scaling import float_blocks, mean_and_scale
 from structhash.embeddings._targets import by_cosine
 from structhash.families.linear import Linear
 from structhash.pieces import Params
@@ -50,7 +50,7 @@ class Cosine:
         """
         state, rows = Linear().prepare(X, rng), X
         if others is not None:
-            state["mean"] = mean_and_scale(lambda: blocks(others))[0].astype(state["mean"].dtype)
+            state["mean"] = mean_and_scale(lambda: float_blocks(others))[0].astype(state["mean"].dtype)
             rows = others
         return state, self.embed(rows[points], state)
 

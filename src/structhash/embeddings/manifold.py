@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import float_type, runs, unit_rows
+from structhash._numerics.blocks import float_type, normalize_rows, row_slices
 from structhash._numerics.scaling import ROWS
 from structhash._numerics.validation import check_count
 from structhash.embeddings import _graph
@@ -84,7 +84,7 @@ class Manifold:
         rows = X if others is None else others
         base = Cosine() if y is None else Metric()
         state, _ = base.fit(X, y, others, points[:1], rng)
-        U = unit_rows(base.embed(rows[np.sort(rng.permutation(len(rows))[: self.points])], state))
+        U = normalize_rows(base.embed(rows[np.sort(rng.permutation(len(rows))[: self.points])], state))
         U = np.unique(U.astype(float_type(X.dtype)), axis=0)
         near, apart = _graph.nearest(U, U, min(NEIGHBOURS, len(U) - 1), own=False)
         reach = _graph.reach(apart)
@@ -100,14 +100,14 @@ class Manifold:
         points, reach, vectors = (state[name].astype(np.float64) for name in ("points", "reach", "vectors"))
         shortest = SHORTEST * np.median(reach)
         out = np.empty((len(X), vectors.shape[1] + points.shape[1]), float_type(X.dtype))
-        for run in runs(len(X), ROWS):
-            U = unit_rows(base.embed(X[run], state))
+        for run in row_slices(len(X), ROWS):
+            U = normalize_rows(base.embed(X[run], state))
             near, apart = _graph.nearest(U, points, min(NEIGHBOURS, len(points)))
             own = np.maximum(_graph.reach(apart), shortest)
             steps = _graph.steps(apart, own, reach[near])
             w = np.exp(steps.min(axis=1, keepdims=True) - steps)  # their unit does not matter: see below
             diffused = np.einsum("ik,ikm->im", w, vectors[near])
-            out[run] = np.hstack([unit_rows(diffused), np.sqrt(DIRECT) * U])
+            out[run] = np.hstack([normalize_rows(diffused), np.sqrt(DIRECT) * U])
         return out
 
     def targets(

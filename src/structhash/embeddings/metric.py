@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
-from structhash._numerics.blocks import float_type, unit_rows
+from structhash._numerics.blocks import float_type, normalize_rows
 from structhash.embeddings._graph import nearest
 from structhash.embeddings.cosine import Cosine
 from structhash.families.linear import Linear
@@ -138,6 +138,6 @@ def matrices(
 
 def precision(Z: NDArray[Any], index: NDArray[np.int64]) -> float:
     """Share of the nearest ten of each row of Z (n, d), by cosine around the mean, that are of its class."""
-    U = unit_rows(Z - Z.mean(axis=0))
+    U = normalize_rows(Z - Z.mean(axis=0))
     near, _ = nearest(U, U, min(NEAREST, len(U) - 1), own=False)
     return float((index[near] == index[:, None]).mean()) if near.size else 0.0

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
-from structhash._numerics.blocks import float_type, floats, runs, some, unit_rows
+from structhash._numerics.blocks import as_floats, float_type, normalize_rows, row_slices, sample_rows
 from structhash._numerics.gaussian import similarities, squared_distances
-from structhash._numerics.scaling import ROWS, blocks, mean_and_scale
+from structhash._numerics.scaling import ROWS, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count
 from structhash.embeddings._targets import dots
 from structhash.pieces import Params
@@ -98,7 +98,7 @@ class Posterior:
         ValueError
             If all rows are the same.
         """
-        mean, scale = mean_and_scale(lambda: blocks(X))
+        mean, scale = mean_and_scale(lambda: float_blocks(X))
         if scale == 0:
             raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
         index = np.unique(y, return_inverse=True)[1]
@@ -109,7 +109,7 @@ class Posterior:
         def rows(part: Any) -> NDArray[np.float64]:
             return places(X[part], mean, units)
 
-        judged = points if others is None else some(len(X), JUDGED, rng)
+        judged = points if others is None else sample_rows(len(X), JUDGED, rng)
         found = regress(rows, rows(anchors), index, sigma, judged)
         factor, dtype = found.sharpness / SOFTER, float_type(X.dtype)
         state = {
@@ -127,7 +127,7 @@ class Posterior:
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Vectors (n, n_classes) of rows X (n, d)."""
         out = np.empty((len(X), len(state["prior"])), float_type(X.dtype))
-        for run in runs(len(X), ROWS):
+        for run in row_slices(len(X), ROWS):
             rows = places(X[run], state["center"], state["units"])
             K = similarities(squared_distances(rows, state["anchors"]), state["bandwidth"])
             out[run] = softmax(K @ state["coef"].astype(np.float64) + state["prior"], axis=1)
@@ -171,9 +171,9 @@ def places(X: NDArray[Any], mean: NDArray[Any], units: Any) -> NDArray[np.float6
 
     A unit of 0 leaves out its part.
     """
-    parts = [unit_rows(X) / units[0]] if units[0] else []
+    parts = [normalize_rows(X) / units[0]] if units[0] else []
     if units[1]:
-        parts.append((floats(X).astype(np.float64) - mean) / units[1])
+        parts.append((as_floats(X).astype(np.float64) - mean) / units[1])
     return np.hstack(parts)
 
 
@@ -182,7 +182,7 @@ def choose(
 ) -> tuple[tuple[float, float], float]:
     """The units of `places`, and the bandwidth, by the likelihood of the labels of some rows."""
     drawn = rng.permutation(len(X))[:TRIAL]
-    spreads = [root_spread(unit_rows(X[drawn])), root_spread(floats(X[drawn]).astype(np.float64))]
+    spreads = [root_spread(normalize_rows(X[drawn])), root_spread(as_floats(X[drawn]).astype(np.float64))]
     trials = []
     for form in FORMS:
         units = spreads[0] * form[0], spreads[1] * form[1]
@@ -231,7 +231,7 @@ def regress(
         s, AY = values[kept], (vectors[:, kept] * np.sqrt(values[kept])).T @ wanted(slice(None))
     else:
         gram, AY = np.zeros((root.shape[1],) * 2), np.zeros((root.shape[1], len(prior)))
-        for run in runs(len(index)):
+        for run in row_slices(len(index)):
             A = turned(run)
             gram += A.T @ A
             AY += A.T @ wanted(run)

@@ -17,12 +17,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from structhash._numerics.blocks import ROWS, floats, runs
-from structhash._numerics.validation import brief
+from structhash._numerics.blocks import ROWS, as_floats, row_slices
+from structhash._numerics.validation import describe
 from structhash.codes import code_distances, pack, unpack
 from structhash.codes.planes import Planes, make_product, write_codes
 from structhash.io import container as files
-from structhash.metrics import among_others, average_precision, tie_blocks
+from structhash.metrics import average_precision, tie_blocks, without_self
 from structhash.pieces import KINDS, classes, load, spell
 from structhash.supervision import is_indicator
 
@@ -156,7 +156,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 together = y[first : first + 256].astype(np.float32) @ y.T.astype(np.float32) > 0
             else:
                 together = y[first : first + 256, None] == y[None]
-            found.append(average_precision(tie_blocks(*among_others(apart, together, first))))
+            found.append(average_precision(tie_blocks(*without_self(apart, together, first))))
         precision = np.concatenate(found)
         if np.isnan(precision).all():
             raise ValueError(f"no two of the {len(y)} rows have a label in common; give labels that repeat")
@@ -221,8 +221,8 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             first = Planes(planes.center, planes.normals[:n_bits], planes.thresholds[:n_bits])
             product = make_product(first, rows[:: 1 + len(rows) // 64].astype(np.float64))
             scores = np.empty((min(ROWS, len(rows)), n_bits), np.float32)
-        for run in runs(len(rows), ROWS):
-            block = floats(rows[run])
+        for run in row_slices(len(rows), ROWS):
+            block = as_floats(rows[run])
             if planes is None:
                 assert_all_finite(block, estimator_name=type(self).__name__, input_name="X")
                 bits = self._query_bits(block, power) if power else self._bits(block)
@@ -241,8 +241,8 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         checked = self._validated(X, y, keep, reset=True, ensure_min_samples=2)
         rows = checked[0] if isinstance(checked, tuple) else checked
         reach = 0.0
-        for run in runs(len(rows)):
-            block = floats(rows[run])
+        for run in row_slices(len(rows)):
+            block = as_floats(rows[run])
             assert_all_finite(block, estimator_name=type(self).__name__, input_name="X")
             largest = max(block.max(), -block.min())
             if largest > np.finfo(block.dtype).max / 1e8:
@@ -280,7 +280,7 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         whole = isinstance(n_bits, numbers.Integral) and not isinstance(n_bits, bool)
         if not whole or not 1 <= n_bits <= self.n_bits_:
             raise ValueError(
-                f"n_bits={brief(n_bits)}: this model has {self.n_bits_} bits; give 1 to {self.n_bits_}"
+                f"n_bits={describe(n_bits)}: this model has {self.n_bits_} bits; give 1 to {self.n_bits_}"
             )
         return int(n_bits)
 
@@ -359,7 +359,7 @@ def _setting(name: str, value: Any) -> Any:
         return json.loads(json.dumps(value, default=_number))
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name}={brief(value)} cannot be saved: no name of `structhash.pieces.names` stands for it; "
+            f"{name}={describe(value)} cannot be saved: no name of `structhash.pieces.names` stands for it; "
             "put its class into the folder of its kind"
         ) from None
 

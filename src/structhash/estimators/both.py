@@ -12,9 +12,10 @@ from structhash.codes.planes import Planes
 from structhash.estimators.base import HashEncoder
 from structhash.masters.hinge import HingeMaster
 from structhash.masters.ranking import RankingMaster
+from structhash.masters.schedules.base import Schedule
 from structhash.masters.triplet import TripletMaster
-from structhash.pair_weights import PairGraph
-from structhash.pieces import Rankings, Schedule, is_auto, load
+from structhash.pair_weights import Comparisons, PairGraph
+from structhash.pieces import is_auto, load
 from structhash.supervision import Qrels, Supervision, is_indicator
 from structhash.training.column_generation import Master, Step
 from structhash.training.fitting import (
@@ -144,7 +145,7 @@ class CGHash(HashEncoder):
 
         kind = TripletMaster if loss.smooth else HingeMaster
 
-        def master(rankings: Rankings, graph: PairGraph, schedule: Schedule) -> Master:
+        def master(rankings: Comparisons, graph: PairGraph, schedule: Schedule) -> Master:
             return kind(rankings, graph, loss, regularizer, schedule, self.C_, self.tolerance, n_jobs=n_jobs)
 
         return learn(self, X, y, master)
@@ -298,7 +299,7 @@ class StructHash(HashEncoder):
                 "only with ranking and schedule as they are by default"
             )
 
-        def master(rankings: Rankings, graph: PairGraph, schedule: Schedule) -> RankingMaster:
+        def master(rankings: Comparisons, graph: PairGraph, schedule: Schedule) -> RankingMaster:
             return RankingMaster(
                 rankings, graph, ranking, regularizer, schedule, self.C_, self.tolerance, n_jobs=n_jobs
             )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash import metrics
-from structhash._numerics.validation import brief, check_count
+from structhash._numerics.validation import check_count, describe
 from structhash.codes import code_distances
 from structhash.evaluation.methods import Method, parse_method
 
@@ -319,7 +319,7 @@ def compare(
         differ in number.
     """
     if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol {brief(protocol)}: give {' or '.join(PROTOCOLS)}")
+        raise ValueError(f"protocol {describe(protocol)}: give {' or '.join(PROTOCOLS)}")
     X, y = np.asarray(X), np.asarray(y)
     if y.shape != (len(X),):
         raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(X)} rows")

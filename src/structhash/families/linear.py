@@ -11,20 +11,22 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from structhash._numerics.blocks import float_type, floats, runs
-from structhash._numerics.scaling import ROWS, blocks, mean_and_scale
-from structhash._numerics.validation import brief
+from structhash._numerics.blocks import as_floats, float_type, row_slices
+from structhash._numerics.scaling import ROWS, float_blocks, mean_and_scale
+from structhash._numerics.validation import describe
 from structhash.codes.planes import Planes, make_planes
+from structhash.families.base import Family
+from structhash.families.starts.base import Start
 from structhash.families.starts.spectral import Spectral
-from structhash.pair_weights import laplacian, score, sum_absolute
-from structhash.pieces import Pairs, Params, Start
+from structhash.pair_weights import PairWeights, laplacian, score, sum_absolute
+from structhash.pieces import Params
 
 SPECTRAL = Spectral()
 EDGE = 30.0  # the sigmoid is 0 or 1 beyond; its slopes would be denormal numbers, which are slow
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Family):
     """Planes in the centred feature space, refined on a sigmoid relaxation.
 
     From the best plane of the start, L-BFGS climbs s'Ls with s = sigmoid(Zv + b) (eq. cgh-wl-smooth); what it
@@ -44,9 +46,9 @@ class Linear:
 
     def __post_init__(self) -> None:
         if not isinstance(self.steps, Integral) or self.steps < 0:
-            raise ValueError(f"steps={brief(self.steps)}: give an integer >= 0")
+            raise ValueError(f"steps={describe(self.steps)}: give an integer >= 0")
         if not isinstance(self.sharpness, Real) or not 0 < self.sharpness < np.inf:
-            raise ValueError(f"sharpness={brief(self.sharpness)}: give a finite number > 0")
+            raise ValueError(f"sharpness={describe(self.sharpness)}: give a finite number > 0")
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
         """Mean of the training rows X (n, d) and their root mean squared norm around it.
@@ -56,7 +58,7 @@ class Linear:
         ValueError
             If all rows are the same.
         """
-        mean, scale = mean_and_scale(lambda: blocks(X))
+        mean, scale = mean_and_scale(lambda: float_blocks(X))
         if scale == 0:
             raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
         dtype = float_type(X.dtype)
@@ -65,8 +67,8 @@ class Linear:
     def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Centred and scaled rows (n, d)."""
         Z = np.empty(X.shape, np.result_type(float_type(X.dtype), state["mean"]))
-        for run in runs(len(X), ROWS):
-            np.subtract(floats(X[run]), state["mean"], out=Z[run])
+        for run in row_slices(len(X), ROWS):
+            np.subtract(as_floats(X[run]), state["mean"], out=Z[run])
             Z[run] /= state["scale"]
         return Z
 
@@ -80,7 +82,9 @@ class Linear:
         """The same bits as sides of planes among the rows as they are: `decide` of `features` > 0."""
         return make_planes(state["mean"], params["normal"], -params["offset"] * state["scale"].astype(float))
 
-    def learn(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, start: Start = SPECTRAL) -> Params:
+    def learn(
+        self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, start: Start = SPECTRAL
+    ) -> Params:
         """One plane for the signed pair weights: ``normal`` (1, d) and ``offset`` (1,)."""
         planes = start(Z, pairs, rng)
         projected = Z @ planes["normal"] + planes["offset"]
@@ -94,7 +98,7 @@ class Linear:
             plane = refined
         return {"normal": plane[None, :-1], "offset": plane[-1:]}
 
-    def refine(self, Z: NDArray[Any], pairs: Pairs, plane: NDArray[Any]) -> NDArray[np.float64]:
+    def refine(self, Z: NDArray[Any], pairs: PairWeights, plane: NDArray[Any]) -> NDArray[np.float64]:
         """L-BFGS on -s'Ls from a plane (d + 1,), normal and offset."""
         size = 2 * sum_absolute(pairs.values)
         if size == 0 or self.steps == 0:  # scipy takes one step even where told none

@@ -12,18 +12,21 @@ from numpy.typing import NDArray
 from sklearn.cluster import MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
-from structhash._numerics.blocks import float_type, floats, runs
+from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash._numerics.gaussian import inverse_root, similarities, squared_distances
-from structhash._numerics.scaling import ROWS, blocks, mean_and_scale, reach
-from structhash._numerics.validation import brief
+from structhash._numerics.scaling import ROWS, column_statistics, float_blocks, mean_and_scale
+from structhash._numerics.validation import describe
+from structhash.families.base import Family
 from structhash.families.linear import SPECTRAL, Linear
-from structhash.pieces import Pairs, Params, Start
+from structhash.families.starts.base import Start
+from structhash.pair_weights import PairWeights
+from structhash.pieces import Params
 
 LARGEST = 20_000  # rows that are clustered, at most
 
 
 @dataclass(frozen=True)
-class RBF:
+class RBF(Family):
     """Planes in the space of Gaussian similarities to anchors: StructHash-Kernel of the paper.
 
     k_a(x) = exp(-||x - a||^2 / (2 sigma^2)) for each anchor a (Section 5; eq. 3 of Liu et al.). The features
@@ -67,12 +70,12 @@ class RBF:
 
     def __post_init__(self) -> None:
         if not isinstance(self.anchors, Integral) or self.anchors < 1:
-            raise ValueError(f"anchors={brief(self.anchors)}: give an integer >= 1")
+            raise ValueError(f"anchors={describe(self.anchors)}: give an integer >= 1")
         if self.sampling not in list(SAMPLINGS):
-            raise ValueError(f"sampling={brief(self.sampling)}: give one of {', '.join(SAMPLINGS)}")
+            raise ValueError(f"sampling={describe(self.sampling)}: give one of {', '.join(SAMPLINGS)}")
         number = isinstance(self.bandwidth, Real) and not isinstance(self.bandwidth, bool)
         if self.bandwidth != "auto" and not (number and 0 < float(self.bandwidth) < np.inf):
-            raise ValueError(f"bandwidth={brief(self.bandwidth)}: give 'auto' or a finite number > 0")
+            raise ValueError(f"bandwidth={describe(self.bandwidth)}: give 'auto' or a finite number > 0")
         self._linear()  # checks steps and sharpness
 
     def _linear(self) -> Linear:
@@ -89,7 +92,9 @@ class RBF:
         rows = self._linear().prepare(X, rng)
         kernel = {"center": rows["mean"], "unit": rows["scale"]}
         anchors = SAMPLINGS[self.sampling](X, self.anchors, rng, lambda part: standard(part, kernel))
-        mean, low, high = reach(squared_distances(standard(part, kernel), anchors) for part in blocks(X))
+        mean, low, high = column_statistics(
+            squared_distances(standard(part, kernel), anchors) for part in float_blocks(X)
+        )
         usual = np.sqrt(mean.mean())
         sigma = usual if isinstance(self.bandwidth, str) else float(self.bandwidth) / float(rows["scale"])
         dtype = anchors.dtype
@@ -101,14 +106,14 @@ class RBF:
             )
         root = inverse_root(similarities(squared_distances(anchors, anchors), sigma)).astype(dtype)
         kernel |= {"anchors": anchors, "bandwidth": sigma, "root": root}
-        mean, scale = mean_and_scale(lambda: (whitened(part, kernel) for part in blocks(X)))
+        mean, scale = mean_and_scale(lambda: (whitened(part, kernel) for part in float_blocks(X)))
         return {**kernel, "mean": mean.astype(dtype), "scale": np.asarray(scale, dtype)}
 
     def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Centred and scaled features (n, m)."""
         Z = np.empty((len(X), len(state["anchors"])), float_type(X.dtype))
-        for run in runs(len(X), ROWS):
-            K = whitened(floats(X[run]), state)
+        for run in row_slices(len(X), ROWS):
+            K = whitened(as_floats(X[run]), state)
             K -= state["mean"]
             K /= state["scale"]
             Z[run] = K
@@ -118,7 +123,9 @@ class RBF:
         """As `Linear.decide`, on features Z (n, m)."""
         return self._linear().decide(Z, params)
 
-    def learn(self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, start: Start = SPECTRAL) -> Params:
+    def learn(
+        self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, start: Start = SPECTRAL
+    ) -> Params:
         """As `Linear.learn`, on features Z (n, m)."""
         return self._linear().learn(Z, pairs, rng, start)
 

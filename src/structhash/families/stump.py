@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import floats
+from structhash._numerics.blocks import as_floats
 from structhash.families._stumps import best_cut
+from structhash.families.base import Family
+from structhash.families.starts.base import Start
 from structhash.families.starts.random_planes import RandomPlanes
-from structhash.pieces import Pairs, Params, Start
+from structhash.pair_weights import PairWeights
+from structhash.pieces import Params
 
 
 @dataclass(frozen=True)
-class Stump:
+class Stump(Family):
     """One feature against one threshold: the family in which column generation is exact.
 
     The stump with the highest h'Lh (eq. cgh-wl) of all features and thresholds is found: in `history_` a bit
@@ -41,18 +44,18 @@ class Stump:
         low, high = X.min(axis=0), X.max(axis=0)
         if np.array_equal(low, high):
             raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
-        return {"low": floats(low), "high": floats(high)}
+        return {"low": as_floats(low), "high": as_floats(high)}
 
     def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """The rows themselves, as floats."""
-        return floats(X)
+        return as_floats(X)
 
     def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
         """x_j - t (n, m) for m stumps: ``feature`` (m,) and ``threshold`` (m,)."""
         return Z[:, params["feature"]] - params["threshold"]
 
     def learn(
-        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, start: Start | None = None
+        self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, start: Start | None = None
     ) -> Params:
         """The best stump: ``feature`` (1,) int32 and ``threshold`` (1,); for `start` see `searched`."""
         columns = searched(Z, rng, start)

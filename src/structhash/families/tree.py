@@ -10,17 +10,20 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import floats
-from structhash._numerics.validation import brief
+from structhash._numerics.blocks import as_floats
+from structhash._numerics.validation import describe
 from structhash.families._stumps import best_cut
+from structhash.families.base import Family
+from structhash.families.starts.base import Start
 from structhash.families.stump import Stump, searched
-from structhash.pieces import Pairs, Params, Start
+from structhash.pair_weights import PairWeights
+from structhash.pieces import Params
 
 DEEPEST = 10
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Family):
     """A decision tree with a bit at each leaf, grown greedily from the best stump.
 
     Level by level each leaf is tried for the cut after which one side taking the other bit raises h'Lh most,
@@ -50,7 +53,7 @@ class Tree:
 
     def __post_init__(self) -> None:
         if not isinstance(self.depth, Integral) or not 1 <= self.depth <= DEEPEST:
-            raise ValueError(f"depth={brief(self.depth)}: give an integer from 1 to {DEEPEST}")
+            raise ValueError(f"depth={describe(self.depth)}: give an integer from 1 to {DEEPEST}")
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
         """As `Stump.prepare`."""
@@ -58,14 +61,14 @@ class Tree:
 
     def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """The rows themselves, as floats."""
-        return floats(X)
+        return as_floats(X)
 
     def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
         """1 or -1 (n, m) for the bits of m trees, as `learn` gives them."""
         return leaves(Z, params["feature"], params["threshold"], params["leaf"]).astype(Z.dtype)
 
     def learn(
-        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, start: Start | None = None
+        self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, start: Start | None = None
     ) -> Params:
         """One tree; for `start` see `searched`.
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from structhash._numerics.validation import listed
+from structhash._numerics.validation import join_names
 from structhash.io._csv import read_csv
 from structhash.io.container import atomic, what
 
@@ -230,7 +230,7 @@ def _read_npz(path):
 
     names, arrays = _load(path, load)
     if "X" not in arrays:
-        raise ValueError(f"cannot read {path}: it needs an array X, but holds {listed(names) or 'nothing'}")
+        raise ValueError(f"cannot read {path}: it needs an array X, but holds {join_names(names) or 'nothing'}")
     return Dataset(**arrays)
 
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 
 LABELS = ("y", "label")
 
@@ -78,7 +78,7 @@ def _row(cells, label, names, place):
     values = [_number(cell) for j, cell in enumerate(cells) if j not in label]
     if None in values:
         wrong = next(j for j, cell in enumerate(cells) if j not in label and _number(cell) is None)
-        raise ValueError(f"{place}, column {names[wrong]}: {brief(cells[wrong])} is no number")
+        raise ValueError(f"{place}, column {names[wrong]}: {describe(cells[wrong])} is no number")
     return np.array(values)
 
 

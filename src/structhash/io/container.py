@@ -17,7 +17,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 
 __all__ = ["atomic", "header", "load", "save", "what"]
 
@@ -134,7 +134,7 @@ def save(path, arrays, header, kind):
         text = json.dumps(full, allow_nan=False)
     except ValueError:
         raise ValueError(
-            f"the header holds NaN or infinity, which JSON lacks: {brief(header)}; use None"
+            f"the header holds NaN or infinity, which JSON lacks: {describe(header)}; use None"
         ) from None
     except TypeError as error:
         raise TypeError(f"the header must hold JSON values only: {error}; convert it first") from None
@@ -216,7 +216,7 @@ def what(path):
     ("a structhash file of kind 'model'", 3, 'text')
     """
     try:
-        return f"a structhash file of kind {brief(header(path)['kind'])}"
+        return f"a structhash file of kind {describe(header(path)['kind'])}"
     except ValueError:
         return _foreign(path)
 
@@ -247,7 +247,7 @@ def _open(path, kind=None, whole=False):
         with safe_open(path, framework="numpy") as tensors:
             found = _parse(tensors.metadata())
             if kind not in (None, found["kind"], found["kind"].partition(".")[0]):
-                raise ValueError(f"it holds {brief(found['kind'])}, not {kind!r}{maker}")
+                raise ValueError(f"it holds {describe(found['kind'])}, not {kind!r}{maker}")
             names = tensors.keys() if whole else ()
             arrays = {name: _check(tensors, name) for name in names}
             if whole and {name: _crc32(array) for name, array in arrays.items()} != found.get("crc32"):
@@ -284,7 +284,7 @@ def _parse(metadata):
         raise ValueError("its header is not of the structhash format")
     if found.get("version") != VERSION:
         raise ValueError(
-            f"it has version {brief(found.get('version'))}, this structhash reads {VERSION}; upgrade it"
+            f"it has version {describe(found.get('version'))}, this structhash reads {VERSION}; upgrade it"
         )
     return found
 

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.memory import unset
+from structhash._numerics.memory import allocate
 from structhash._numerics.sorting import unsort_lists
 from structhash.codes import byte_tables
 from structhash.masters import _keys
-from structhash.pair_weights import PairGraph
-from structhash.pieces import Rankings, Schedule
+from structhash.masters.schedules.base import Schedule
+from structhash.pair_weights import Comparisons, PairGraph
 
 BLOCK = 512  # queries at a time
 FEW = 3  # free weights up to which it is enough to count the bits of each that differ
@@ -70,7 +70,7 @@ class Columns:
 
     def __init__(
         self,
-        rankings: Rankings,
+        rankings: Comparisons,
         graph: PairGraph,
         schedule: Schedule,
         unit: NDArray[np.float64],
@@ -173,7 +173,7 @@ class Columns:
         radix = np.append(np.cumprod(sizes[:0:-1])[::-1], 1).astype(np.uint64)
         words, masks = self.codes.view(np.uint64), masks.view(np.uint64)
         n_keys, n_entries = self.counts.shape[1], len(self.partners)
-        self.order, self.run = unset(n_entries, self.places), unset(n_entries, self.places)
+        self.order, self.run = allocate(n_entries, self.places), allocate(n_entries, self.places)
 
         def group(side: Side) -> Runs:
             queries, entries = self.queries[side.queries], side.entries

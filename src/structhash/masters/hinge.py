@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash.masters.base import Solution
 from structhash.masters.ranking import RankingMaster
+from structhash.masters.schedules.base import Schedule
 from structhash.masters.triplet import LEAST
-from structhash.pair_weights import PairGraph
-from structhash.pieces import Rankings, Schedule, Solution
+from structhash.pair_weights import Comparisons, PairGraph
 
 
 class HingeMaster(RankingMaster):
@@ -26,7 +27,7 @@ class HingeMaster(RankingMaster):
 
     def __init__(
         self,
-        rankings: Rankings,
+        rankings: Comparisons,
         graph: PairGraph,
         loss: Any,
         regularizer: Any,

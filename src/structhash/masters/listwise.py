@@ -8,9 +8,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from structhash.masters.base import Solution
 from structhash.objectives.regularizers.linf import LInf
 from structhash.pair_weights import PairGraph
-from structhash.pieces import Solution
 
 ROUNDS = 50  # Newton steps for one number, at most
 ENOUGH = 1e-9  # slope of the mean loss at which they end

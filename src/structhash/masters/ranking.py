@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.memory import unset
+from structhash._numerics.memory import allocate
 from structhash.masters._keys import add_scaled, sum_differing
+from structhash.masters.base import Solution
 from structhash.masters.columns import FEW, Columns
+from structhash.masters.schedules.base import Schedule
 from structhash.masters.schedules.stagewise import Stagewise
 from structhash.masters.solvers import PlaneProgram
-from structhash.pair_weights import PairGraph, repeat
-from structhash.pieces import Ranking, Rankings, Schedule, Solution
+from structhash.objectives.rankings.base import Ranking
+from structhash.pair_weights import Comparisons, PairGraph, repeat
 
 GROUPS = 16  # of queries that have slacks, and so parts of each plane, of their own
 STORED = 4  # planes whose counts are held, with at most `FEW` free weights
@@ -40,7 +42,7 @@ class RankingMaster:
 
     def __init__(
         self,
-        rankings: Rankings,
+        rankings: Comparisons,
         graph: PairGraph,
         ranking: Ranking,
         regularizer: Any,
@@ -148,7 +150,7 @@ class RankingMaster:
         loss, slope : (groups,) and (groups, n_free)
             Each group's part of the mean loss and of the coefficients.
         """
-        plane = unset(len(self.graph.indices), self.counts)
+        plane = allocate(len(self.graph.indices), self.counts)
         loss, slope = self.columns.evaluate(u, self.ranking.most_violated, plane.__setitem__)
         return plane, np.add.reduceat(self.query_weights * loss, self.first), slope
 
@@ -184,7 +186,7 @@ class RankingMaster:
 
     def combine(self, duals: NDArray[np.float64]) -> NDArray[np.floating]:
         """Entry weights (E,) of the duals of the active planes."""
-        entries = unset(len(self.graph.indices), self.dtype)
+        entries = allocate(len(self.graph.indices), self.dtype)
         entries[:] = 0
         active = np.flatnonzero(self.idle == 0)
         for r, dual in zip(active, duals):
@@ -192,7 +194,7 @@ class RankingMaster:
         return entries
 
 
-def shares(rankings: Rankings, ranking: Ranking) -> NDArray[np.float64]:
+def shares(rankings: Comparisons, ranking: Ranking) -> NDArray[np.float64]:
     """Weight of each query (Q,), of sum 1.
 
     Queries of one point are the grade steps of one graded query. With a measure that has an `ideal` they share

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
+from structhash.masters.base import Solution
 from structhash.masters.columns import Columns, Side
-from structhash.pair_weights import PairGraph, repeat
-from structhash.pieces import Rankings, Schedule, Solution
+from structhash.masters.schedules.base import Schedule
+from structhash.pair_weights import Comparisons, PairGraph, repeat
 
 LEAST = 1e-9  # times C: an objective below it counts as 0, and gaps are relative to this then
 
@@ -31,7 +32,7 @@ class TripletMaster:
 
     def __init__(
         self,
-        rankings: Rankings,
+        rankings: Comparisons,
         graph: PairGraph,
         loss: Any,
         regularizer: Any,

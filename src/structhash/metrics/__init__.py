@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, softmax
 
 from structhash._numerics.rounding import merge_ties as merge_ties
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 
 MAX_GRADE = 52  # 2^grade - 1 is exact in float64 up to here
 _SLAB = 1 << 17  # distances turned into blocks at a time, to stay in the cache
@@ -104,12 +104,12 @@ def tie_blocks(distances: ArrayLike, relevance: ArrayLike, ties: str = "expected
     return Blocks(np.concatenate(([0], np.cumsum(count))), size, hits, gain, grades)
 
 
-def among_others(
+def without_self(
     distances: NDArray[Any], relevance: NDArray[Any], first: int = 0
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Both (q, n) without the column of each query itself, (q, n - 1): query i is row first + i of the n.
 
-    >>> among_others(np.array([[1, 0, 2]]), np.array([[True, True, False]]), first=1)
+    >>> without_self(np.array([[1, 0, 2]]), np.array([[True, True, False]]), first=1)
     (array([[1, 2]]), array([[ True, False]]))
     """
     q, n = distances.shape
@@ -135,10 +135,12 @@ def _slab_blocks(dist, rel, by_id):
 
 def _check(blocks: Any, k: Any = 1, **words: Any) -> None:
     if not isinstance(blocks, Blocks):
-        raise TypeError(f"blocks is {brief(blocks)}; allowed are Blocks: pass tie_blocks(distances, relevance)")
+        raise TypeError(
+            f"blocks is {describe(blocks)}; allowed are Blocks: pass tie_blocks(distances, relevance)"
+        )
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise ValueError(
-            f"k is {brief(k)}; allowed is an integer >= 1: pass the depth of the cut, such as k=100"
+            f"k is {describe(k)}; allowed is an integer >= 1: pass the depth of the cut, such as k=100"
         )
     _check_words(**words)
 
@@ -147,7 +149,7 @@ def _check_words(**words: Any) -> None:
     for name, word in words.items():
         if not isinstance(word, str) or word not in _WORDS[name]:
             raise ValueError(
-                f"{name} is {brief(word)}; allowed are {', '.join(_WORDS[name])}: pass one of them"
+                f"{name} is {describe(word)}; allowed are {', '.join(_WORDS[name])}: pass one of them"
             )
 
 
@@ -370,6 +372,6 @@ def parse(name: str) -> Callable[[Blocks], Floats]:
     function = _NAMED.get(word + "@k" if at else word)
     if function is None or (at and not (k.isdecimal() and int(k) > 0)):
         raise ValueError(
-            f"metric is {brief(name)}; allowed are {', '.join(_NAMED)}, k an integer >= 1: pass one"
+            f"metric is {describe(name)}; allowed are {', '.join(_NAMED)}, k an integer >= 1: pass one"
         )
     return partial(function, k=int(k)) if at else function

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 from structhash.io import container as files
 from structhash.search.exact import Exact
 
@@ -58,5 +58,5 @@ def load_index(path):
     if kind == "index.flat":
         return __getattr__("Flat").load(path)
     raise ValueError(
-        f"cannot read {path}: it holds {brief(kind)}, not 'index.exact' or 'index.flat'; upgrade structhash"
+        f"cannot read {path}: it holds {describe(kind)}, not 'index.exact' or 'index.flat'; upgrade structhash"
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 from structhash.codes import check_codes, check_n_bits
 from structhash.io import container as files
 
@@ -26,7 +26,7 @@ def check_k(k):
     try:
         k = operator.index(k)
     except TypeError:
-        raise TypeError(f"k must be a whole number, got {brief(k)}") from None
+        raise TypeError(f"k must be a whole number, got {describe(k)}") from None
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
     return k
@@ -40,9 +40,9 @@ def check_radius(r):
     """
     radius: Any = r
     if not isinstance(r, numbers.Real):
-        raise TypeError(f"the radius must be a number, got {brief(r)}")
+        raise TypeError(f"the radius must be a number, got {describe(r)}")
     if not radius >= 0:
-        raise ValueError(f"the radius must be at least 0, got {brief(r)}")
+        raise ValueError(f"the radius must be at least 0, got {describe(r)}")
     return float(min(radius, float(np.finfo(np.float32).max)))
 
 

@@ -1,6 +1,6 @@
 """What a user knows about which points belong together, in the two shapes that masters read.
 
-Every supervision gives `triplets` (i, j, k: i is nearer to j than to k) and `rankings` (a query with its
+Every supervision gives `triplets` (i, j, k: i is nearer to j than to k) and `comparisons` (a query with its
 relevant and its irrelevant points). Row numbers refer to the training matrix, or to `points(X)` where a
 supervision has query vectors of its own.
 """

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.memory import unset
-from structhash._numerics.validation import brief
-from structhash.pieces import Rankings
+from structhash._numerics.memory import allocate
+from structhash._numerics.validation import describe
+from structhash.pair_weights import Comparisons
 from structhash.supervision.nearest import blocks, closest, distances, kth, scaled
 from structhash.supervision.shared import Supervision, check_partners, draw, gather, list_triplets
 
@@ -43,7 +43,7 @@ class Labels:
     --------
     >>> import numpy as np
     >>> X = np.zeros((4, 1))
-    >>> r = Labels(np.array(["a", "a", "b", "b"])).rankings(X, np.random.default_rng(0))
+    >>> r = Labels(np.array(["a", "a", "b", "b"])).comparisons(X, np.random.default_rng(0))
     >>> r.near.tolist(), r.near_ptr.tolist()
     ([1, 0, 3, 2], [0, 1, 2, 3, 4])
     """
@@ -53,7 +53,7 @@ class Labels:
     n_far: int = 100
     sampling: str = "random"
 
-    def rankings(self, X: NDArray[Any], rng: np.random.Generator) -> Rankings:
+    def comparisons(self, X: NDArray[Any], rng: np.random.Generator) -> Comparisons:
         """Draw the partners of every point.
 
         Raises
@@ -68,7 +68,7 @@ class Labels:
             raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(X)} rows")
         check_partners(self.n_near, self.n_far)
         if self.sampling not in SAMPLING:
-            raise ValueError(f"sampling={brief(self.sampling)}: give {' or '.join(SAMPLING)}")
+            raise ValueError(f"sampling={describe(self.sampling)}: give {' or '.join(SAMPLING)}")
         if several:
             if not is_indicator(y):
                 raise ValueError(f"labels of shape {y.shape} must be 0 or 1, which of {y.shape[1]} a row has")
@@ -82,10 +82,10 @@ class Labels:
     def triplets(
         self, X: NDArray[Any], rng: np.random.Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        """Every (query, near, far) of `rankings`, listed: int32 (T, 3)."""
-        return list_triplets(self.rankings(X, rng)), None
+        """Every (query, near, far) of `comparisons`, listed: int32 (T, 3)."""
+        return list_triplets(self.comparisons(X, rng)), None
 
-    def by_class(self, label: NDArray[Any], size: NDArray[Any], rng: np.random.Generator) -> Rankings:
+    def by_class(self, label: NDArray[Any], size: NDArray[Any], rng: np.random.Generator) -> Comparisons:
         """Random partners where classes do not overlap, without a look at all pairs."""
         n = len(label)
         order = np.argsort(label, kind="stable")
@@ -100,18 +100,18 @@ class Labels:
         own = size[label[queries]]
         near_ptr = np.append(0, np.cumsum(np.minimum(self.n_near, own - 1)))
         far_ptr = np.append(0, np.cumsum(np.minimum(self.n_far, n - own)))
-        near, far = unset(near_ptr[-1], np.int32), unset(far_ptr[-1], np.int32)
+        near, far = allocate(near_ptr[-1], np.int32), allocate(far_ptr[-1], np.int32)
         for q, i in enumerate(queries):
             c, ours, theirs = label[i], slice(*near_ptr[q : q + 2]), slice(*far_ptr[q : q + 2])
             place = rng.choice(size[c] - 1, near_ptr[q + 1] - near_ptr[q], replace=False)
             near[ours] = order[begin[c] + place + (place >= rank[i])]
             place = rng.choice(n - size[c], far_ptr[q + 1] - far_ptr[q], replace=False)
             far[theirs] = order[place + size[c] * (place >= begin[c])]
-        return Rankings(queries, near, near_ptr, far, far_ptr)
+        return Comparisons(queries, near, near_ptr, far, far_ptr)
 
     def by_block(
         self, X: NDArray[Any], shares: Callable[[slice], NDArray[np.bool_]], rng: np.random.Generator
-    ) -> Rankings:
+    ) -> Comparisons:
         """Partners from who `shares` a label with some rows, bool (rows, n), a block of rows at a time."""
         n, hard = len(X), self.sampling == "hard"
         space = scaled(X) if hard else None

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import brief
-from structhash.pieces import Rankings
+from structhash._numerics.validation import describe
+from structhash.pair_weights import Comparisons
 from structhash.supervision.nearest import blocks, closest, distances, kth, scaled
 from structhash.supervision.shared import check_partners, draw, draw_outside, gather, list_triplets
 
@@ -36,7 +36,7 @@ class Neighbours:
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [5.0], [7.0]])
-    >>> r = Neighbours(k=1).rankings(X, np.random.default_rng(0))
+    >>> r = Neighbours(k=1).comparisons(X, np.random.default_rng(0))
     >>> r.near.tolist(), r.near_ptr.tolist()
     ([1, 0, 3, 2], [0, 1, 2, 3, 4])
     """
@@ -46,7 +46,7 @@ class Neighbours:
     n_near: int = 50
     n_far: int = 100
 
-    def rankings(self, X: NDArray[Any], rng: np.random.Generator) -> Rankings:
+    def comparisons(self, X: NDArray[Any], rng: np.random.Generator) -> Comparisons:
         """Find every point's neighbours and draw its partners.
 
         Raises
@@ -72,8 +72,8 @@ class Neighbours:
     def triplets(
         self, X: NDArray[Any], rng: np.random.Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        """Every (query, near, far) of `rankings`, listed: int32 (T, 3)."""
-        return list_triplets(self.rankings(X, rng)), None
+        """Every (query, near, far) of `comparisons`, listed: int32 (T, 3)."""
+        return list_triplets(self.comparisons(X, rng)), None
 
     def count(self, n: int) -> int:
         """Relevant rows of each of n points."""
@@ -82,11 +82,11 @@ class Neighbours:
             share: Any = self.fraction
             if not isinstance(share, Real) or isinstance(share, bool) or not 0 < float(share) < 1:
                 raise ValueError(
-                    f"fraction={brief(share)}: give a number between 0 and 1, the share that is near"
+                    f"fraction={describe(share)}: give a number between 0 and 1, the share that is near"
                 )
             k = max(1, round(float(share) * n))
         elif not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k={brief(k)}: give an integer of at least 1, the neighbours of a row")
+            raise ValueError(f"k={describe(k)}: give an integer of at least 1, the neighbours of a row")
         if k > n - 2:
             raise ValueError(
                 f"{k} neighbours of each of {n} rows leave none to be far; give at most {n - 2}, or more rows"

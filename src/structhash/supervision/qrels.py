@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import brief
-from structhash.pieces import Rankings
+from structhash._numerics.validation import describe
+from structhash.pair_weights import Comparisons
 from structhash.supervision.judgements import by_query, gain_steps, read_trec
 from structhash.supervision.shared import check_partners, draw, draw_outside, gather, list_triplets
 
@@ -63,7 +63,7 @@ class Qrels:
     --------
     >>> import numpy as np
     >>> qrels = Qrels(np.array([[0, 2, 2], [0, 1, 1], [0, 0, 0]]), Q=np.ones((1, 2)))
-    >>> r = qrels.rankings(np.zeros((3, 2)), np.random.default_rng(0))
+    >>> r = qrels.comparisons(np.zeros((3, 2)), np.random.default_rng(0))
     >>> r.queries.tolist(), np.diff(r.near_ptr).tolist(), r.weights.round(3).tolist()
     ([3, 3], [2, 1], [0.333, 0.667])
     """
@@ -142,7 +142,7 @@ class Qrels:
             row = int(np.isfinite(Q).all(axis=1).argmin())
             raise ValueError(f"Q holds NaN or infinite values, the first in row {row}; remove or fill them")
 
-    def rankings(self, X: NDArray[Any], rng: np.random.Generator) -> Rankings:
+    def comparisons(self, X: NDArray[Any], rng: np.random.Generator) -> Comparisons:
         """Draw the documents of every binary query; row numbers refer to `points(X)`.
 
         Raises
@@ -153,7 +153,7 @@ class Qrels:
         """
         check_partners(self.n_near, self.n_far)
         if self.unjudged not in UNJUDGED:
-            raise ValueError(f"unjudged={brief(self.unjudged)}: give {' or '.join(UNJUDGED)}")
+            raise ValueError(f"unjudged={describe(self.unjudged)}: give {' or '.join(UNJUDGED)}")
         alone = self.Q is None
         n_queries, own = (len(X), 0) if self.Q is None else (len(self.Q), len(X))  # own: row of query 0
         queries, near, far, weights = [], [], [], []
@@ -186,8 +186,8 @@ class Qrels:
     def triplets(
         self, X: NDArray[Any], rng: np.random.Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        """Every (query, near, far) of `rankings`, int32 (T, 3), each with the weight of its binary query."""
-        r = self.rankings(X, rng)
+        """Every (query, near, far) of `comparisons`, int32 (T, 3), each with the weight of its binary query."""
+        r = self.comparisons(X, rng)
         return list_triplets(r), np.repeat(np.asarray(r.weights), np.diff(r.near_ptr) * np.diff(r.far_ptr))
 
     def irrelevant(

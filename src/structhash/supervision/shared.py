@@ -8,8 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import brief
-from structhash.pieces import Rankings
+from structhash._numerics.validation import describe
+from structhash.pair_weights import Comparisons
 
 
 @runtime_checkable
@@ -24,7 +24,7 @@ class Supervision(Protocol):
         self, X: NDArray[Any], rng: np.random.Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]: ...
 
-    def rankings(self, X: NDArray[Any], rng: np.random.Generator) -> Rankings: ...
+    def comparisons(self, X: NDArray[Any], rng: np.random.Generator) -> Comparisons: ...
 
 
 def points(supervision: Supervision, X: NDArray[Any]) -> NDArray[Any]:
@@ -37,7 +37,7 @@ def check_partners(n_near: Any, n_far: Any) -> None:
     """ValueError unless both are integers >= 1."""
     for name, count in (("n_near", n_near), ("n_far", n_far)):
         if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-            raise ValueError(f"{name}={brief(count)}: give an integer of at least 1, the points to draw")
+            raise ValueError(f"{name}={describe(count)}: give an integer of at least 1, the points to draw")
 
 
 def draw(rng: np.random.Generator, pool: NDArray[Any], count: int) -> NDArray[Any]:
@@ -60,10 +60,10 @@ def draw_outside(rng: np.random.Generator, n: int, taken: NDArray[Any], count: i
 
 def gather(
     queries: list[Any], near: list[NDArray[Any]], far: list[NDArray[Any]], weights: Any = None
-) -> Rankings:
-    """`Rankings` from a list of queries and of their partners."""
+) -> Comparisons:
+    """`Comparisons` from a list of queries and of their partners."""
     flat = [np.concatenate(side).astype(np.int32) for side in (near, far)]
-    return Rankings(
+    return Comparisons(
         np.array(queries, np.int64), flat[0], pointers(near), flat[1], pointers(far), weights
     )  # fmt: skip
 
@@ -73,7 +73,7 @@ def pointers(parts: list[NDArray[Any]]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
 
 
-def list_triplets(rankings: Rankings) -> NDArray[np.int32]:
+def list_triplets(rankings: Comparisons) -> NDArray[np.int32]:
     """Every (query, near, far), int32 (T, 3)."""
     rows = []
     for q, i in enumerate(rankings.queries):

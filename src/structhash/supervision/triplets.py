@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.pieces import Rankings
+from structhash.pair_weights import Comparisons
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Triplets:
     Examples
     --------
     >>> import numpy as np
-    >>> r = Triplets(np.array([[0, 1, 2]])).rankings(np.zeros((3, 1)), np.random.default_rng(0))
+    >>> r = Triplets(np.array([[0, 1, 2]])).comparisons(np.zeros((3, 1)), np.random.default_rng(0))
     >>> r.queries, r.near, r.far
     (array([0]), array([1], dtype=int32), array([2], dtype=int32))
     """
@@ -66,9 +66,9 @@ class Triplets:
             )
         return t.astype(np.int32), weights
 
-    def rankings(self, X: NDArray[Any], rng: np.random.Generator) -> Rankings:
+    def comparisons(self, X: NDArray[Any], rng: np.random.Generator) -> Comparisons:
         """Each triplet as a query with one near and one far point."""
         t, weights = self.triplets(X, rng)
         i, j, k = t.T
         pointer = np.arange(len(t) + 1)
-        return Rankings(i.astype(np.int64), j, pointer, k, pointer, weights)
+        return Comparisons(i.astype(np.int64), j, pointer, k, pointer, weights)

@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from structhash.families.base import Family
+from structhash.families.starts.base import Start
 from structhash.families.starts.random_planes import RandomPlanes
+from structhash.masters.base import Solution
 from structhash.pair_weights import PairGraph, score
-from structhash.pieces import Family, Params, Solution, Start
+from structhash.pieces import Params
 
 REDRAWS = 20  # attempts at a bit that is not there yet
 
@@ -89,7 +92,7 @@ def column_generation(
                 params, bit, redraws = known[t], values(family, Z, known[t]), 0
             else:
                 params, bit, redraws = new_bit(Z, graph, entries, master, family, start, seen, draws)
-            violation = score(graph.weigh(entries, entries.dtype), bit) - master.regularizer.cost(bit)
+            violation = score(graph.pair_weights(entries, entries.dtype), bit) - master.regularizer.cost(bit)
             done = enough is not None and violation <= enough and (not redraws or (weights < upper).all())
             if done and t >= max(1, len(known)):
                 return
@@ -125,12 +128,12 @@ def new_bit(
     bit = np.zeros(len(Z), np.uint8)
     for attempt in range(REDRAWS + 1):
         if attempt:
-            drawn = graph.spread(rng.exponential(size=graph.n_points)) * entries
+            drawn = graph.by_entry(rng.exponential(size=graph.n_points)) * entries
             if attempt > REDRAWS // 2:
                 drawn = rng.exponential(size=len(entries)) * (graph.differ(bit) == 0)
-            params = family.learn(Z, charge(graph.weigh(drawn, Z.dtype)), rng, RandomPlanes())
+            params = family.learn(Z, charge(graph.pair_weights(drawn, Z.dtype)), rng, RandomPlanes())
         else:
-            params = family.learn(Z, charge(graph.weigh(entries, Z.dtype)), rng, start)
+            params = family.learn(Z, charge(graph.pair_weights(entries, Z.dtype)), rng, start)
         bit = values(family, Z, params)
         if key(bit) not in seen:
             break

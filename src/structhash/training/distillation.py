@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
-from structhash._numerics.blocks import some, unit_rows
+from structhash._numerics.blocks import normalize_rows, sample_rows
 from structhash.embeddings._graph import nearest
 from structhash.embeddings.posterior import Posterior
 from structhash.masters.listwise import ListwiseMaster
@@ -41,10 +41,10 @@ def task(
     The points are rows of X, or of `others` (m, d) where they are given.
     """
     n, (most, length) = len(X) if others is None else len(others), embedding.sample
-    points = some(n, most, rng)
+    points = sample_rows(n, most, rng)
     with threadpool_limits(1, user_api="blas"):  # else the last digits, and then bits, depend on their number
         state, rows = embedding.fit(X, y, others, points, rng)
-        U = unit_rows(rows).astype(np.float32)
+        U = normalize_rows(rows).astype(np.float32)
         near, _ = nearest(U, U, min(embedding.nearest, len(points) - 1), own=False)
         partners = lists(len(points), min(length, PAIRS // len(points)), rng, near)
         counts = stand_for(len(points), partners.shape[1], near.shape[1])

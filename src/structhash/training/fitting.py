@@ -14,17 +14,20 @@ from sklearn.base import clone
 from sklearn.utils import assert_all_finite
 from threadpoolctl import threadpool_limits
 
-from structhash._numerics.blocks import float_type, floats, runs
+from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash._numerics.randomness import generator
-from structhash._numerics.validation import brief, check_count, check_positive
+from structhash._numerics.validation import check_count, check_positive, describe
 from structhash.codes import hamming, pack
 from structhash.codes.planes import Planes, make_planes
 from structhash.embeddings.manifold import Manifold
 from structhash.estimators.base import whole_or_nothing
+from structhash.families.base import Family
+from structhash.families.starts.base import Start
+from structhash.masters.schedules.base import Schedule
 from structhash.masters.schedules.stagewise import Stagewise
-from structhash.metrics import among_others, average_precision, tie_blocks
-from structhash.pair_weights import PairGraph, pair_graph
-from structhash.pieces import Family, Params, Rankings, Schedule, Start, is_auto, load
+from structhash.metrics import average_precision, tie_blocks, without_self
+from structhash.pair_weights import Comparisons, PairGraph, pair_graph
+from structhash.pieces import Params, is_auto, load
 from structhash.supervision import Qrels, Supervision, as_supervision, is_indicator, points
 from structhash.supervision.labels import classify
 from structhash.supervision.shared import check_partners
@@ -56,7 +59,7 @@ def check_settings(encoder: Any) -> None:
 
 
 def learn(
-    encoder: Any, X: Any, y: Any, make_master: Callable[[Rankings, PairGraph, Schedule], Master]
+    encoder: Any, X: Any, y: Any, make_master: Callable[[Comparisons, PairGraph, Schedule], Master]
 ) -> Iterator[Step]:
     """Fit `encoder` bit by bit; where that fails or is left half-way it stays as it was."""
     with whole_or_nothing(encoder):
@@ -64,7 +67,7 @@ def learn(
 
 
 def bit_by_bit(
-    encoder: Any, X: Any, y: Any, make_master: Callable[[Rankings, PairGraph, Schedule], Master]
+    encoder: Any, X: Any, y: Any, make_master: Callable[[Comparisons, PairGraph, Schedule], Master]
 ) -> Iterator[Step]:
     """Check the input, draw the comparisons, generate columns, keep the outcome."""
     family, start = load("families", encoder.family), load("starts", encoder.start)
@@ -83,7 +86,7 @@ def bit_by_bit(
 
     rng = generator(encoder.random_state)
     documents, X = X, points(supervision, X)
-    rankings = supervision.rankings(documents, rng)
+    rankings = supervision.comparisons(documents, rng)
     graph = pair_graph(rankings, len(X))
     master = make_master(rankings, graph, schedule)
     n_skipped = len(X) - len(np.unique(rankings.queries))
@@ -109,7 +112,7 @@ def refuse_auto(encoder: Any, y: Any) -> None:
 
 
 def from_judgements(
-    encoder: Any, X: Any, qrels: Qrels, make_master: Callable[[Rankings, PairGraph, Schedule], Master]
+    encoder: Any, X: Any, qrels: Qrels, make_master: Callable[[Comparisons, PairGraph, Schedule], Master]
 ) -> Iterator[Step]:
     """Fit `encoder` to X alone, or to judgements where judged queries that are left out find more so.
 
@@ -190,9 +193,9 @@ def beside(encoder: Any, X: NDArray[Any], unlabeled: Any) -> NDArray[Any]:
         rows: NDArray[Any] = encoder._open(unlabeled)
     except ValueError as error:  # says "X"
         raise ValueError(f"unlabeled: {error}") from None
-    same, first, reach = True, floats(rows[:1]), 0.0
-    for run in runs(len(rows)):
-        block = floats(rows[run])
+    same, first, reach = True, as_floats(rows[:1]), 0.0
+    for run in row_slices(len(rows)):
+        block = as_floats(rows[run])
         with np.errstate(over="ignore", invalid="ignore"):
             assert_all_finite(block, input_name="unlabeled")
         same = same and bool((block == first).all())
@@ -205,7 +208,7 @@ def beside(encoder: Any, X: NDArray[Any], unlabeled: Any) -> NDArray[Any]:
             "and embedding='metric'",
             len(rows),
         )
-    own = max(float(np.abs(floats(X[run])).max()) for run in runs(len(X)))
+    own = max(float(np.abs(as_floats(X[run])).max()) for run in row_slices(len(X)))
     if reach / UNITS > max(own, np.finfo(float_type(X.dtype)).tiny):
         raise ValueError(f"unlabeled reaches {reach:.3g} where X reaches {own:.3g}; give both in the same unit")
     return rows
@@ -261,7 +264,7 @@ def threads(n_jobs: Any) -> int:
     """Number of threads that `n_jobs` asks for."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(
-            f"n_jobs={brief(n_jobs)}: give None for one thread, a number of threads, or -1 for all cores"
+            f"n_jobs={describe(n_jobs)}: give None for one thread, a number of threads, or -1 for all cores"
         )
     return effective_n_jobs(n_jobs)
 
@@ -338,7 +341,7 @@ def choose_powers(encoder: Any, X: NDArray[Any], y: NDArray[Any], found: Task | 
 
     def precision(queries: NDArray[np.bool_], n_bits: int) -> NDArray[np.float64]:
         apart = hamming(pack(queries[:, :n_bits]), pack(asked[-1][:, :n_bits]))
-        values = average_precision(tie_blocks(*among_others(apart, same)))
+        values = average_precision(tie_blocks(*without_self(apart, same)))
         return values[~np.isnan(values)]  # of rows that have another of their class
 
     lengths = 2 ** np.arange(encoder.n_bits_.bit_length())

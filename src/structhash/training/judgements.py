@@ -70,9 +70,9 @@ def heeds(encoder: Any, X: NDArray[Any], qrels: Qrels, known: dict[int, NDArray[
 
 
 def relevant(X: NDArray[Any], qrels: Qrels) -> dict[int, NDArray[np.int64]]:
-    """The documents relevant to each query that `Qrels.rankings` asks, by its number; errors are as there."""
+    """The documents relevant to each query that `Qrels.comparisons` asks, by its number."""
     qrels.check_queries(X.shape[1])
-    asked = set(qrels.rankings(X, np.random.default_rng(0)).queries.tolist())
+    asked = set(qrels.comparisons(X, np.random.default_rng(0)).queries.tolist())
     n_queries, own = (len(X), 0) if qrels.Q is None else (len(qrels.Q), len(X))
     judged = by_query(qrels.judgements, n_queries, len(X), qrels.Q is None)
     return {q: documents[grades > 0] for q, documents, grades in judged if own + q in asked}

@@ -7,11 +7,12 @@ from scipy.sparse.linalg import ArpackNoConvergence
 
 import structhash.families.starts.spectral
 from structhash.families.linear import Linear
+from structhash.families.starts.base import Start
 from structhash.families.starts.random_planes import RandomPlanes
 from structhash.families.starts.several import Several
 from structhash.families.starts.spectral import Spectral
 from structhash.pair_weights import laplacian, pair_graph, score
-from structhash.pieces import Start, load, names
+from structhash.pieces import load, names
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def problem(make_rankings):
         rng = np.random.default_rng(d)
         graph = pair_graph(make_rankings(rng, 60, 80), 60)
         Z = (rng.standard_normal((60, d)) @ rng.standard_normal((d, d))).astype(dtype)
-        return Z, graph.weigh(rng.standard_normal(len(graph.indices)), dtype)
+        return Z, graph.pair_weights(rng.standard_normal(len(graph.indices)), dtype)
 
     return make
 

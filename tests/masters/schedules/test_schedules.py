@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from structhash.masters.schedules.base import Schedule
 from structhash.masters.schedules.stagewise import Stagewise
 from structhash.masters.schedules.totally_corrective import TotallyCorrective
-from structhash.pieces import Schedule, load, names
+from structhash.pieces import load, names
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def graded(request):
     grades = rng.integers(0, 4, n)
     grades[:2] = 0, rng.integers(1, 4)
     table = np.column_stack([np.zeros(n, int), np.arange(n), grades])
-    rankings = Qrels(table, Q=np.ones((1, 2))).rankings(np.zeros((n, 2)), rng)
+    rankings = Qrels(table, Q=np.ones((1, 2))).comparisons(np.zeros((n, 2)), rng)
     return rankings, grades, rng.random(n) * rng.choice([0.1, 1.0, 10.0])
 
 
@@ -61,7 +61,7 @@ def test_surrogate_bounds_the_graded_loss(k, graded):
 
 def test_shares_keep_the_weight_of_a_graded_query():
     table = np.array([[0, 0, 3], [0, 1, 1], [0, 2, 0], [1, 0, 1], [1, 3, 0]])
-    rankings = Qrels(table, Q=np.ones((2, 2))).rankings(np.zeros((4, 2)), np.random.default_rng(0))
+    rankings = Qrels(table, Q=np.ones((2, 2))).comparisons(np.zeros((4, 2)), np.random.default_rng(0))
     found = shares(rankings, NDCG(k=10))
     np.testing.assert_allclose(np.bincount(rankings.queries - 4, found), [0.5, 0.5])
     np.testing.assert_allclose(found[:2], 0.5 * np.array([1 * 2, 6 * 1]) / 8)  # Z of 2 and of 1 points: 2, 1

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import brief
-from structhash.pieces import Pairs, Params
+from structhash._numerics.validation import describe
+from structhash.families.starts.base import Start
+from structhash.pair_weights import PairWeights
+from structhash.pieces import Params
 
 
 @dataclass(frozen=True)
-class RandomPlanes:
+class RandomPlanes(Start):
     """Random planes, each half way between two random training points; a family keeps the best.
 
     Parameters
@@ -27,10 +29,10 @@ class RandomPlanes:
 
     def __post_init__(self) -> None:
         if not isinstance(self.count, Integral) or self.count < 1:
-            raise ValueError(f"count={brief(self.count)}: give an integer of at least 1")
+            raise ValueError(f"count={describe(self.count)}: give an integer of at least 1")
 
     def __call__(
-        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, memo: dict[Any, Any] | None = None
+        self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, memo: dict[Any, Any] | None = None
     ) -> Params:
         """`count` planes in the space of Z (n, d)."""
         normal = rng.standard_normal((Z.shape[1], self.count)).astype(Z.dtype)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.pieces import Pairs, Params, load
+from structhash.families.starts.base import Start
+from structhash.pair_weights import PairWeights
+from structhash.pieces import Params, load
 
 
 @dataclass(frozen=True)
-class Several:
+class Several(Start):
     """Starts that compete: the planes of all of them, of which a family begins at the best on h'Lh.
 
     Parameters
@@ -31,7 +33,7 @@ class Several:
         return [load("starts", name) for name in str(self.of).split("+")]
 
     def __call__(
-        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, memo: dict[Any, Any] | None = None
+        self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, memo: dict[Any, Any] | None = None
     ) -> Params:
         """All planes in the space of Z (n, d)."""
         planes = [start(Z, pairs, rng, memo) for start in self.starts()]

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from structhash._numerics.validation import brief
-from structhash.pair_weights import laplacian
-from structhash.pieces import Pairs, Params
+from structhash._numerics.validation import describe
+from structhash.families.starts.base import Start
+from structhash.pair_weights import PairWeights, laplacian
+from structhash.pieces import Params
 
 DENSE = 64  # up to this many features the eigenproblem is solved as a dense one
 
 
 @dataclass(frozen=True)
-class Spectral:
+class Spectral(Start):
     """The problem without its sign function: max v'Z'LZv with v'(Z'Z + ridge tr(Z'Z)/d I)v = 1.
 
     The relaxation the paper starts from (Section 2.1; Liu et al. 2011, "Hashing with graphs"). Without a
@@ -33,11 +34,11 @@ class Spectral:
     --------
     >>> import numpy as np
     >>> from structhash.pair_weights import pair_graph
-    >>> from structhash.pieces import Rankings
+    >>> from structhash.pair_weights import Comparisons
     >>> one = np.array([0, 1])
-    >>> graph = pair_graph(Rankings(np.array([0]), np.array([1]), one, np.array([2]), one), 3)
+    >>> graph = pair_graph(Comparisons(np.array([0]), np.array([1]), one, np.array([2]), one), 3)
     >>> Z = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> plane = Spectral()(Z, graph.weigh(np.array([-1.0, 1.0])), np.random.default_rng(0))
+    >>> plane = Spectral()(Z, graph.pair_weights(np.array([-1.0, 1.0])), np.random.default_rng(0))
     >>> np.abs(plane["normal"].T).round(3) > 0
     array([[ True, False]])
     """
@@ -46,10 +47,10 @@ class Spectral:
 
     def __post_init__(self) -> None:
         if not 0 <= self.ridge < np.inf:
-            raise ValueError(f"ridge={brief(self.ridge)}: give a finite number >= 0")
+            raise ValueError(f"ridge={describe(self.ridge)}: give a finite number >= 0")
 
     def __call__(
-        self, Z: NDArray[Any], pairs: Pairs, rng: np.random.Generator, memo: dict[Any, Any] | None = None
+        self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, memo: dict[Any, Any] | None = None
     ) -> Params:
         """One plane through the origin of Z (n, d)."""
         memo = {} if memo is None else memo
@@ -74,7 +75,7 @@ class Spectral:
         return Z, cholesky(gram, overwrite_a=True, check_finite=False).astype(Z.dtype), Q
 
     def eigenvector(
-        self, Z: NDArray[Any], R: NDArray[Any], pairs: Pairs, rng: np.random.Generator
+        self, Z: NDArray[Any], R: NDArray[Any], pairs: PairWeights, rng: np.random.Generator
     ) -> NDArray[Any]:
         """The top eigenvector (k, 1) of R'^-1 Z'LZ R^-1."""
         d = Z.shape[1]

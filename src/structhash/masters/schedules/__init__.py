@@ -1,5 +1,1 @@
-"""Which weights the master may move when a bit is added.
-
-A schedule maps the columns of all bits so far to the few columns the master solves over, and the master's
-answer back to one weight a bit.
-"""
+"""Schedules, one file each: which weights the master may move when a bit is added. `base` is the contract."""

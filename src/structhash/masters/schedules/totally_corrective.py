@@ -1,4 +1,4 @@
-"""Every weight moves at every bit (Algorithms 1 and 3 of the paper)."""
+"""Every weight moves at every bit."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash.masters.schedules.base import Schedule
+
+__all__ = ["TotallyCorrective"]
+
 
 @dataclass(frozen=True)
-class TotallyCorrective:
+class TotallyCorrective(Schedule):
     """Every weight moves at every bit (Algorithms 1 and 3 of the paper).
 
     Examples
@@ -26,6 +30,6 @@ class TotallyCorrective:
         """Columns (n_bits, m) and costs (n_bits,) as they are."""
         return columns, costs
 
-    def expand(self, u: NDArray[np.float64], n_bits: int) -> NDArray[np.float64]:
+    def expand(self, free_weights: NDArray[np.float64], n_bits: int) -> NDArray[np.float64]:
         """Weights (n_bits,) as they are."""
-        return u
+        return free_weights

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from structhash._numerics.sorting import lists_ascend, sort_lists, unsort_lists
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 
 
 def as_flags(relevant):
@@ -54,7 +54,7 @@ def search(kernel, queries, *settings):
 def check_cut(k):
     """ValueError unless `k`, the last place that counts, is an integer >= 1."""
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k is {brief(k)}; it counts places, so give a whole number of at least 1")
+        raise ValueError(f"k is {describe(k)}; it counts places, so give a whole number of at least 1")
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from structhash._numerics.validation import brief
+from structhash._numerics.validation import describe
 from structhash.objectives.rankings._chain import best_chain, shifted_sums
 from structhash.objectives.rankings._queries import as_flags, as_queries, check_cut, count_after, search
 
@@ -81,7 +81,7 @@ class NDCG:
         check_cut(self.k)
         if self.normalizer not in ("ideal", "paper"):
             raise ValueError(
-                f"normalizer is {brief(self.normalizer)}; give 'ideal' (Z to min(k, P)) or 'paper' (to k)"
+                f"normalizer is {describe(self.normalizer)}; give 'ideal' (Z to min(k, P)) or 'paper' (to k)"
             )
 
     def discounts(self, n):

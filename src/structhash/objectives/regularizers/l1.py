@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.pieces import Pairs
+from structhash.pair_weights import PairWeights
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class L1:
         """Cost of one unit of this bit's weight: 1."""
         return 1.0
 
-    def charge(self, pairs: Pairs) -> Pairs:
+    def charge(self, pairs: PairWeights) -> PairWeights:
         """The pair weights as they are: all bits cost the same."""
         return pairs
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import brief
-from structhash.pieces import Pairs
+from structhash._numerics.validation import describe
+from structhash.pair_weights import PairWeights
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,13 @@ class LInf:
 
     def __post_init__(self) -> None:
         if not _is_number(self.bound) or not 0 < self.bound < np.inf:
-            raise ValueError(f"bound={brief(self.bound)}: give a finite number above 0, the largest weight")
+            raise ValueError(f"bound={describe(self.bound)}: give a finite number above 0, the largest weight")
 
     def cost(self, bit: NDArray[Any]) -> float:
         """Cost of one unit of this bit's weight: 0."""
         return 0.0
 
-    def charge(self, pairs: Pairs) -> Pairs:
+    def charge(self, pairs: PairWeights) -> PairWeights:
         """The pair weights as they are: all bits cost the same."""
         return pairs
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import brief
-from structhash.pieces import Pairs
+from structhash._numerics.validation import describe
+from structhash.pair_weights import PairWeights
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Similar:
                 "give row numbers >= 0, integers of shape (m, 2)"
             )
         if not _is_number(self.weight) or not 0 <= self.weight < np.inf:
-            raise ValueError(f"weight={brief(self.weight)}: give a finite number of at least 0")
+            raise ValueError(f"weight={describe(self.weight)}: give a finite number of at least 0")
         object.__setattr__(self, "pairs", tuple(map(tuple, pairs.tolist())))
 
     def cost(self, bit: NDArray[Any]) -> float:
@@ -63,13 +63,13 @@ class Similar:
         bit = np.asarray(bit)
         return 1.0 + self.weight * float((bit[i] != bit[j]).sum()) / max(1, len(i))
 
-    def charge(self, pairs: Pairs) -> Pairs:
+    def charge(self, pairs: PairWeights) -> PairWeights:
         """Pair weights less weight / m for each of the m pairs: h'Lh falls by what the bit costs above 1."""
         i, j = self._rows(len(pairs.degree))
         share = np.full(len(i), self.weight / max(1, len(i)), pairs.values.dtype)
         ends = pairs.indptr[-1] + np.arange(1, len(i) + 1)
         alike = np.bincount(np.append(i, j), np.append(share, share), minlength=len(pairs.degree))
-        return Pairs(
+        return PairWeights(
             np.append(pairs.rows, i),
             np.append(pairs.indptr, ends),
             np.append(pairs.indices, j),

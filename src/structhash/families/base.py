@@ -1,0 +1,73 @@
+"""The contract of a family of bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.codes.planes import Planes
+from structhash.families.starts.base import Start
+from structhash.families.starts.spectral import Spectral
+from structhash.pair_weights import PairWeights
+from structhash.pieces import Params
+
+__all__ = ["Family"]
+
+
+class Family:
+    """One kind of hash function: a bit is 1 where `decide` gives a value above 0.
+
+    A subclass is a frozen dataclass whose fields are settings. Everything learned is returned: `state` (from
+    `prepare`) and `params` (from `learn`) are dicts of plain arrays. X may have any number type and may be a
+    memory map; a family turns it into floats a block of rows at a time (`structhash._numerics.blocks`).
+    """
+
+    def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
+        """State that all bits share, such as a mean or anchors, from the training rows X (n, d)."""
+        raise NotImplementedError
+
+    def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
+        """Features Z (n, m) of rows X (n, d), float32 or float64."""
+        raise NotImplementedError
+
+    def learn(
+        self,
+        Z: NDArray[Any],
+        pairs: PairWeights,
+        rng: np.random.Generator,
+        start: Start = Spectral(),  # noqa: B008 (frozen)
+        retry: bool = False,
+    ) -> Params:
+        """Parameters of one bit with a high score h'Lh under the pair weights.
+
+        Parameters
+        ----------
+        Z : ndarray (n, m)
+            Features of the training points.
+        pairs : PairWeights
+        rng : Generator
+        start : Start
+            Where the search begins.
+        retry : bool
+            True where the same call gave a bit that exists already: the search must be able to end elsewhere.
+
+        Returns
+        -------
+        dict of arrays
+            Each with a leading axis of length 1; the parameters of m bits are these, concatenated.
+        """
+        raise NotImplementedError
+
+    def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
+        """Real values (n, n_bits) before the sign, of features Z (n, m)."""
+        raise NotImplementedError
+
+    def planes(self, state: Params, params: Params) -> Planes | None:
+        """The same bits as sides of planes among the rows; None where they are not.
+
+        Encoding uses the planes in place of `features` and `decide`: a subclass that overrides one of the three
+        overrides all three.
+        """
+        return None

@@ -1,0 +1,63 @@
+"""The contract of a master: weights for the bits so far, and from their dual what the next bit should do."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.pair_weights import PairWeights
+
+__all__ = ["Master", "Solution"]
+
+
+class Solution(NamedTuple):
+    """What a master answers after one more bit.
+
+    Attributes
+    ----------
+    weights : float64 (n_bits,)
+        Of all bits so far.
+    entries : floating (E,)
+        Weight of each entry of the pair graph: > 0 pushes its two points apart, < 0 pulls them together.
+    objective : float
+    gap : float
+        Duality gap or what the cutting planes still miss: see the master.
+    rounds : int
+        Evaluations of all rankings or triplets.
+    """
+
+    weights: NDArray[np.float64]
+    entries: NDArray[np.floating]
+    objective: float
+    gap: float
+    rounds: int
+
+
+class Master:
+    """Keeps the bits so far and answers with their weights and with the pair weights for the next bit.
+
+    Attributes
+    ----------
+    upper : float
+        Largest weight that a bit may have.
+    """
+
+    upper: float = np.inf
+
+    def start(self) -> NDArray[np.floating]:
+        """Entry weights (E,) before the first bit."""
+        raise NotImplementedError
+
+    def add(self, bit: NDArray[np.uint8]) -> Solution:
+        """The solution with one more bit, 0/1 uint8 (n,)."""
+        raise NotImplementedError
+
+    def cost(self, bit: NDArray[Any]) -> float:
+        """Cost of one unit of this bit's weight: the bit helps where its h'Lh is more."""
+        return 0.0
+
+    def charge_costs(self, pairs: PairWeights) -> PairWeights:
+        """Pair weights less what of `cost` differs from bit to bit, for the family to see."""
+        return pairs
