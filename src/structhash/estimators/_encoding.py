@@ -1,0 +1,67 @@
+"""Rows to packed codes, a block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
+
+from structhash._numerics.blocks import ROWS, as_floats, row_slices
+from structhash.codes import pack
+from structhash.codes.planes import Planes, make_product, write_codes
+
+SAMPLED = 64  # rows that tell how far from the origin the rows lie
+
+
+def encode_by_bits(
+    method: str,
+    bits_of: Callable[[NDArray[Any]], NDArray[np.bool_]],
+    rows: NDArray[Any],
+    n_learned: int,
+    n_bits: int,
+) -> NDArray[np.uint8]:
+    """The first bits of rows, packed, by a function of blocks.
+
+    Parameters
+    ----------
+    method : str
+        Class name, for error messages.
+    bits_of : callable
+        Bits (n, n_learned) of a block of float rows.
+    rows : ndarray (n, d)
+    n_learned, n_bits : int
+        Bits that there are, and how many of them to give.
+
+    Returns
+    -------
+    ndarray uint8 (n, ceil(n_bits / 8))
+    """
+    codes = np.empty((len(rows), -(-n_bits // 8)), np.uint8)
+    for block in row_slices(len(rows), ROWS):
+        X = as_floats(rows[block])
+        assert_all_finite(X, estimator_name=method, input_name="X")
+        bits = bits_of(X)
+        if bits.shape[1] != n_learned:
+            raise ValueError(f"there are {bits.shape[1]} columns for {n_learned} bits")
+        codes[block] = pack(bits[:, :n_bits])
+    return codes
+
+
+def encode_by_planes(
+    method: str, planes: Planes, rows: NDArray[Any], n_learned: int, n_bits: int
+) -> NDArray[np.uint8]:
+    """As `encode_by_bits`, by one product of matrices a block."""
+    if len(planes.normals) != n_learned:
+        raise ValueError(f"there are {len(planes.normals)} planes for {n_learned} bits")
+    codes = np.empty((len(rows), -(-n_bits // 8)), np.uint8)
+    first = Planes(planes.center, planes.normals[:n_bits], planes.thresholds[:n_bits])
+    product = make_product(first, rows[:: 1 + len(rows) // SAMPLED].astype(np.float64))
+    scores = np.empty((min(ROWS, len(rows)), n_bits), np.float32)
+    for block in row_slices(len(rows), ROWS):
+        X = as_floats(rows[block])
+        if not write_codes(product, X, codes[block], scores):
+            assert_all_finite(X, estimator_name=method, input_name="X")
+    return codes

@@ -1,0 +1,102 @@
+"""Training rows and labels, checked without a change to the estimator."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import assert_all_finite
+from sklearn.utils.validation import validate_data
+
+from structhash._numerics.blocks import as_floats, row_slices
+
+SQUARABLE = (1e-152, 1e152)  # magnitudes whose squares are ordinary numbers
+
+
+class CheckedInput(NamedTuple):
+    """Training rows and labels after the checks, and what scikit-learn remembers of the columns.
+
+    Attributes
+    ----------
+    X : ndarray (n, d)
+    y : ndarray (n,) or None
+    columns : dict
+        ``n_features_in_`` and, where the columns have names, ``feature_names_in_``.
+    """
+
+    X: NDArray[Any]
+    y: Any
+    columns: dict[str, Any]
+
+
+def check_input(
+    estimator: BaseEstimator, X: Any, y: Any, keep: bool, magnitudes: tuple[float, float]
+) -> CheckedInput:
+    """Check X (and y) for `fit`; the estimator does not change.
+
+    Parameters
+    ----------
+    estimator : HashEncoder
+    X : array (n, d)
+        float32 and float64 stay; float16 and small integers become float32.
+    y : array (n,) or "no_validation"
+    keep : bool
+        Leave a numpy array as it is, to be turned into floats a block at a time.
+    magnitudes : (float, float)
+        See `HashEncoder`.
+
+    Returns
+    -------
+    CheckedInput
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X is not a finite matrix of at least two rows, or y does not fit it.
+    """
+    probe = copy.copy(estimator)  # scikit-learn writes the columns into the estimator it is given
+    checked = _validate(probe, X, y, keep, reset=True, ensure_min_samples=2)
+    rows, labels = checked if isinstance(checked, tuple) else (checked, None)
+    _check_magnitudes(type(estimator).__name__, rows, magnitudes)
+    names = ("n_features_in_", "feature_names_in_")
+    columns = {name: getattr(probe, name) for name in names if name in vars(probe)}
+    return CheckedInput(rows, labels, columns)
+
+
+def open_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
+    """Rows to encode: a matrix of the right width whose numbers are not looked at yet."""
+    opened: NDArray[Any] = _validate(estimator, X, "no_validation", True, reset=False, ensure_min_samples=1)
+    return opened
+
+
+def _check_magnitudes(method: str, rows: NDArray[Any], allowed: tuple[float, float]) -> None:
+    """Refuse training rows with a number that is not finite, or too large or too small for the method."""
+    largest = 0.0
+    for block in row_slices(len(rows)):
+        X = as_floats(rows[block])
+        assert_all_finite(X, estimator_name=method, input_name="X")
+        here = max(X.max(), -X.min())
+        if here > np.finfo(X.dtype).max / 1e8:
+            raise ValueError(f"X reaches {here:.3g}, near the end of {X.dtype}; divide it by that")
+        largest = max(largest, float(here))
+    if largest and not allowed[0] <= largest <= allowed[1]:
+        raise ValueError(f"X reaches {largest:.3g}, whose square {method} cannot hold; divide X by that")
+
+
+def _validate(estimator: BaseEstimator, X: Any, y: Any, keep: bool, **settings: Any) -> Any:
+    """X (and y) with names, shape and type checked by scikit-learn, but not whether the numbers are finite."""
+    dtype: Any = getattr(X, "dtype", None)
+    if np.ma.isMaskedArray(X):
+        raise TypeError("X is a masked array; fill or drop what is masked and give a plain array")
+    if isinstance(dtype, np.dtype) and dtype.kind in "mM":
+        raise TypeError(f"X is {dtype}; give numbers, such as days since a date")
+    number = isinstance(dtype, np.dtype) and dtype.kind in "fiub"
+    allowed: Any = [np.float64, np.float32]
+    if number and isinstance(X, np.ndarray) and keep:
+        allowed = None
+    elif number and dtype.itemsize <= 2:
+        allowed = np.float32
+    return validate_data(estimator, X, y, dtype=allowed, ensure_all_finite=False, **settings)
