@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_info
 
-from structhash import CGHash, Qrels, StructHash
+from structhash import CGHash, DistilHash, Qrels, StructHash
 from structhash.io import read
 
 N_BITS, SEED = 32, 0
@@ -32,7 +32,7 @@ SIZES = {"digits": (300, 1000), "usps": (1000, 2000)}  # rows learned from, and 
 
 
 def distilhash(**settings):
-    return StructHash(N_BITS, random_state=SEED, **settings)
+    return DistilHash(N_BITS, random_state=SEED, **settings)
 
 
 def structhash(**settings):

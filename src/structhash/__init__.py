@@ -1,4 +1,4 @@
-"""Compact binary codes learned by column generation: CGHash, StructHash, search and honest evaluation."""
+"""Compact binary codes learned by column generation: DistilHash, StructHash, CGHash, search, evaluation."""
 
 from __future__ import annotations
 
@@ -6,18 +6,29 @@ import importlib
 from typing import Any
 
 _HOME = {
-    "CGHash": "estimators.both",
-    "StructHash": "estimators.both",
+    "CGHash": "estimators.cghash",
+    "DistilHash": "estimators.distilhash",
     "HashEncoder": "estimators.base",
-    "load_model": "estimators.base",
     "Labels": "supervision",
     "Neighbours": "supervision",
     "Qrels": "supervision",
+    "StructHash": "estimators.structhash",
     "Triplets": "supervision",
+    "load_model": "estimators.loading",
 }
 
 __version__ = "0.1.0"
-__all__ = ["CGHash", "HashEncoder", "Labels", "Neighbours", "Qrels", "StructHash", "Triplets", "load_model"]
+__all__ = [
+    "CGHash",
+    "DistilHash",
+    "HashEncoder",
+    "Labels",
+    "Neighbours",
+    "Qrels",
+    "StructHash",
+    "Triplets",
+    "load_model",
+]
 
 
 def __getattr__(name: str) -> Any:

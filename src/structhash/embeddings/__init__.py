@@ -1,9 +1,9 @@
-"""Where bits are cut, and what they should say: vectors in which near means alike.
+"""Embeddings, one file each: vectors in which near means alike. `base` is the contract.
 
-An embedding turns rows into vectors Z and, for a list of partners of each point, gives a *target*: how the
-chance to be alike is spread over the list. Codes that follow the targets (`structhash.masters.listwise`) rank
-by the embedding, though they hold but a few bits of it.
+An embedding turns rows into vectors and gives, for the partners of each point, a *target*: how the probability
+of being alike is distributed over them. Codes that follow the targets (`structhash.masters.listwise`) rank as
+the embedding does, in a few bits.
 
-`Posterior` serves classes that the training rows have, `Metric` and `Manifold` classes that they lack, `Cosine`
-rows without labels.
+`posterior` serves classes that the training rows have, `metric` and `manifold` classes that they lack, and
+`cosine` rows without labels.
 """

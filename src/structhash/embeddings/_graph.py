@@ -12,23 +12,23 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from structhash._numerics.blocks import row_slices
 
-BLOCK = 512  # rows whose products are held at a time
-DIGITS = 9  # of cosines, so that equal ones are not told apart by how they were rounded
-REACH = 7  # the neighbour whose distance is a point's unit of length
-SMALL = 512  # points of a graph whose eigenvectors are all found
-LEAST = 0.05  # eigenvalues below are left out: vectors are divided by them
+PRODUCT_BLOCK_ROWS = 512  # rows whose cosines to all others are held at a time
+COSINE_DIGITS = 9  # of cosines, so that rounding does not order equal ones
+SCALE_NEIGHBOUR = 7  # the neighbour whose distance is a node's unit of length
+DENSE_GRAPH_NODES = 512  # a graph of so many nodes has its eigenvectors computed by a dense solver
+MIN_EIGENVALUE = 0.05  # smaller eigenvalues are left out, because vectors are divided by them
 
 
 def nearest(
     U: NDArray[Any], V: NDArray[Any], count: int, own: bool = True
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """For rows U (n, d), of unit norm as are V (m, d): the `count` nearest of V, in any order, and 1 - cosine.
+    """The `count` nearest rows of V (m, d) to each row of U (n, d), in any order, and 1 - cosine.
 
-    Without `own`, V being U, no row is among its own.
+    All rows have norm 1. Where V is U, ``own=False`` leaves each row out of its own neighbours.
     """
     near, apart = np.empty((len(U), count), np.int64), np.empty((len(U), count), U.dtype)
-    for run in row_slices(len(U) if count else 0, BLOCK):
-        D = -np.round(U[run] @ V.T, DIGITS)
+    for run in row_slices(len(U) if count else 0, PRODUCT_BLOCK_ROWS):
+        D = -np.round(U[run] @ V.T, COSINE_DIGITS)
         if not own:
             D[np.arange(len(D)), np.arange(run.start, run.stop)] = np.inf
         near[run] = np.argpartition(D, count - 1, axis=1)[:, :count]
@@ -36,28 +36,28 @@ def nearest(
     return near, apart
 
 
-def reach(apart: NDArray[Any]) -> NDArray[np.float64]:
-    """Unit of length (n,) of points whose neighbours' 1 - cosine are given (n, k)."""
+def local_scale(apart: NDArray[Any]) -> NDArray[np.float64]:
+    """Unit of length (n,) of nodes whose neighbours' 1 - cosine are given (n, k)."""
     if apart.shape[1] == 0:
         return np.ones(len(apart))
-    place = min(REACH, apart.shape[1]) - 1
+    place = min(SCALE_NEIGHBOUR, apart.shape[1]) - 1
     return np.sqrt(np.partition(apart, place, axis=1)[:, place].astype(np.float64)) + np.finfo(np.float32).tiny
 
 
-def steps(apart: NDArray[Any], own: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
-    """1 - cosine (n, k) in units of both ends' reach, (n,) and (n, k): an edge weighs exp(-steps)."""
+def scaled_distances(apart: NDArray[Any], own: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
+    """1 - cosine (n, k) in units of both ends' local scales; an edge weighs exp of minus this."""
     return apart / (own[:, None] * others)
 
 
 def diffusion(
     near: NDArray[np.int64], w: NDArray[np.float64], alpha: float, count: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Vectors (m, <= count) of the m points of a graph: see `structhash.embeddings.manifold`.
+    """Vectors (m, <= count) of the m nodes of a graph: see `structhash.embeddings.manifold`.
 
     Parameters
     ----------
     near, w : (m, k)
-        Neighbours of each point and the weights of these edges, which count in both directions.
+        Neighbours of each node and the weights of these edges, which count in both directions.
     alpha : float
         Chance to walk on, in (0, 1).
     count : int
@@ -66,9 +66,9 @@ def diffusion(
     Returns
     -------
     array
-        V diag(sqrt((1 - alpha) / (1 - alpha s)) / s), V being the right eigenvectors of the walk D^-1 W for
-        its largest eigenvalues s, but for the constant. A mean over a point's neighbours by the weights of its
-        edges is the vector itself without the division by s.
+        V diag(sqrt((1 - alpha) / (1 - alpha s)) / s), V being the right eigenvectors of the walk D^-1 W for its
+        largest eigenvalues s, without the constant one. A node's vector without the division by s is the mean
+        of its neighbours' vectors, weighted by its edges.
     """
     m, k = near.shape
     if m < 2:
@@ -84,9 +84,9 @@ def diffusion(
         return inverse * (W @ (inverse * x)) - constant * (constant @ x)
 
     values, vectors = leading(walk, m, min(count, m - 1), rng)
-    values, vectors = np.minimum(values[values > LEAST], 1), vectors[:, values > LEAST]
+    values, vectors = np.minimum(values[values > MIN_EIGENVALUE], 1), vectors[:, values > MIN_EIGENVALUE]
     largest = np.abs(vectors).argmax(axis=0)
-    signs = np.sign(vectors[largest, np.arange(len(values))])  # else they are the solver's whim
+    signs = np.sign(vectors[largest, np.arange(len(values))])  # solvers return either sign
     return inverse[:, None] * vectors * (signs * np.sqrt((1 - alpha) / (1 - alpha * values)) / values)
 
 
@@ -94,11 +94,11 @@ def leading(
     product: Any, m: int, count: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The `count` largest eigenvalues of a symmetric matrix (m, m), given by its product with a vector."""
-    if m > SMALL:
+    if m > DENSE_GRAPH_NODES:
         try:
             operator = LinearOperator((m, m), matvec=product, dtype=np.float64)
             return eigsh(operator, count, which="LA", v0=rng.normal(size=m))
-        except ArpackNoConvergence:  # one value many times over, where the graph is in many pieces
+        except ArpackNoConvergence:  # a graph in many pieces has one eigenvalue many times
             pass
     full = np.column_stack([product(column) for column in np.eye(m)])
     return eigh((full + full.T) / 2, subset_by_index=[m - count, m - 1])

@@ -1,4 +1,4 @@
-"""How alike the points of a list are to their query: rows of chances that sum to 1."""
+"""Targets: how alike the partners of a query are to it, as probabilities that sum to 1."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import normalize_rows
 
-SHARE, MOST = 0.1, 200.0  # of the points that count as near, the perplexity of a target, and at most
-SHARPEST, ROUNDS = 1e4, 40  # largest inverse temperature, halvings in search of it
+NEAR_SHARE, MAX_PERPLEXITY = 0.1, 200.0  # the perplexity of a target: this share of the points, and at most
+MAX_INVERSE_TEMPERATURE, HALVINGS = 1e4, 40
 
 
-def dots(A: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
+def dot_products(A: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDArray[np.float64]:
     """Products of the rows of A (n, k) numbered queries (q,) with those numbered partners (q, m): (q, m)."""
     out = np.empty(partners.shape)
     for i, (query, row) in enumerate(zip(queries, partners, strict=True)):
@@ -22,36 +22,49 @@ def dots(A: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any]) -> NDAr
     return out
 
 
-def by_cosine(
-    Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any], counts: NDArray[Any]
+def targets_by_cosine(
+    vectors: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any], multiplicities: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Softmax of the cosines of each list, as sharp as gives it a perplexity of `SHARE` of the points.
+    """Softmax of the cosines of each list, at the temperature that gives it the wanted perplexity.
 
-    The m places of a list stand for `counts` (m,) points each. The perplexity, exp of the entropy, is a smooth
-    count of neighbours, as in t-SNE (van der Maaten, Hinton 2008), at most `MOST`. So no unit and no spread of
-    the vectors matters.
+    The perplexity, exp of the entropy, is a smooth count of neighbours, as in t-SNE (van der Maaten, Hinton
+    2008). It is a tenth of the points, at most 200. So neither the unit nor the variance of the vectors
+    matters.
+
+    Parameters
+    ----------
+    vectors : ndarray (n, d)
+    queries : int (q,)
+    partners : int (q, m)
+    multiplicities : float64 (m,)
+        How many points each place in a list represents.
+
+    Returns
+    -------
+    ndarray float64 (q, m)
     """
-    cosines = dots(normalize_rows(Z).astype(np.float32), queries, partners)
-    sharpen(cosines, counts, np.log(max(1.5, min(MOST, SHARE * counts.sum()))))
+    cosines = dot_products(normalize_rows(vectors).astype(np.float32), queries, partners)
+    perplexity = max(1.5, min(MAX_PERPLEXITY, NEAR_SHARE * multiplicities.sum()))
+    _softmax_of_entropy(cosines, multiplicities, np.log(perplexity))
     return cosines
 
 
 @njit(cache=True, nogil=True)
-def sharpen(rows, counts, entropy):
-    """Rows of similarities (q, m), in place, as counts * exp(b * similarity) / sum, b giving this entropy.
+def _softmax_of_entropy(rows, multiplicities, entropy):
+    """Turn similarities (q, m), in place, into multiplicities * exp(b * similarity) / sum of this entropy.
 
-    The entropy is that of sum(counts) points, of which those of one place have equal chances.
+    The entropy is that of all points that the places represent; those of one place have equal probabilities.
     """
     for i in range(len(rows)):
         gap = rows[i].max() - rows[i]
-        low, high = 0.0, SHARPEST
-        for _ in range(ROUNDS):
+        low, high = 0.0, MAX_INVERSE_TEMPERATURE
+        for _ in range(HALVINGS):
             b = np.sqrt(max(low, 1e-3) * high)
-            chances = counts * np.exp(-b * gap)
+            chances = multiplicities * np.exp(-b * gap)
             total = chances.sum()
             if np.log(total) + b * (chances * gap).sum() / total > entropy:
                 low = b
             else:
                 high = b
-        rows[i] = counts * np.exp(-b * gap)
+        rows[i] = multiplicities * np.exp(-b * gap)
         rows[i] /= rows[i].sum()

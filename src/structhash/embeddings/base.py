@@ -1,49 +1,168 @@
-"""What every embedding gives."""
+"""The contract of an embedding."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.validation import check_count
 from structhash.pieces import Params
 
+__all__ = ["Affine", "Embedded", "Embedding", "LeftOut", "Temperatures"]
 
-class Embedding:
-    """Vectors in which near means alike, and how alike they are: see `structhash.embeddings`.
 
-    `state` is a dict of plain arrays. `labelled` says whether labels are needed; `pull`, how much codes shall
-    draw together what is alike (`structhash.masters.listwise`); `nearest`, how many of a point's partners are
-    those of largest cosine; `sample`, how many points bits are learned from and how many partners each has, at
-    most. One that is linear may have ``linear(state)``, a centre (d,), a matrix (d, k) and a scale, so that
-    planes in it are planes among the rows. One in which points, rows and queries are not coded alike has
-    ``raised(Z)``, the vectors to learn bits from, ``raised(Z, power)``, those to code rows and queries from,
-    ``row_power(y)``, and a tuple `query_powers` to choose from, those best as a rule first.
+class Affine(NamedTuple):
+    """An embedding of the form (x - center)'matrix / scale."""
+
+    center: NDArray[np.float64]  # (d,)
+    matrix: NDArray[np.float64]  # (d, m)
+    scale: float
+
+
+class LeftOut(NamedTuple):
+    """Training rows with the vectors that they would have had if the fit had not seen them."""
+
+    rows: NDArray[np.int64]  # row numbers (k,) in X
+    vectors: NDArray[Any]  # (k, m)
+
+
+class Embedded(NamedTuple):
+    """A fitted embedding, and the vectors of the points that bits are learned from."""
+
+    state: Params
+    vectors: NDArray[Any]  # (n_points, m)
+    left_out: LeftOut | None = None  # where the embedding has it
+
+
+class Temperatures(NamedTuple):
+    """At which temperatures points, rows and queries are coded.
+
+    A temperature divides log-probabilities: at a higher one the probabilities are softer.
     """
 
-    labelled: ClassVar[bool]
-    pull: ClassVar[float]
-    nearest: ClassVar[int]
-    sample: ClassVar[tuple[int, int]]
+    points: float = 1.0  # of the vectors that bits are learned from
+    rows: float = 1.0
+    queries: tuple[float, ...] = ()  # candidates, the preferred one first; that of rows is one more
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Vectors in which near means alike, and how alike they are.
+
+    A subclass is a frozen dataclass whose fields are settings; `state` is a dict of plain arrays. It gives
+    `fit`, `embed` and `targets`. The other methods have defaults.
+
+    Parameters
+    ----------
+    n_points : int
+        Rows that bits are learned from, at most.
+    n_partners : int
+        Partners of each point, at most.
+    n_nearest : int
+        How many of the partners are the nearest points by cosine; the others are drawn at random.
+    self_weight : float
+        Weight of the query itself at distance 0 in the listwise loss (`structhash.masters.listwise`). The
+        larger it is, the closer codes draw together what is alike.
+
+    Attributes
+    ----------
+    labelled : bool
+        Whether `fit` needs labels.
+    wants_unlabeled : bool
+        Whether labels alone are a poor basis, so that unlabeled rows should be given with them.
+    """
+
+    labelled: ClassVar[bool] = False
+    wants_unlabeled: ClassVar[bool] = False
+
+    n_points: int = 4000
+    n_partners: int = 512
+    n_nearest: int = 0
+    self_weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_count("n_points", self.n_points, 2)
+        check_count("n_partners", self.n_partners)
+        check_count("n_nearest", self.n_nearest, 0)
+        if not 0 <= self.self_weight < np.inf:
+            raise ValueError(f"self_weight={self.self_weight}: give a finite number of at least 0")
 
     def fit(
-        self, X: NDArray[Any], y: Any, others: Any, points: NDArray[np.int64], rng: np.random.Generator
-    ) -> tuple[Params, NDArray[Any]]:
-        """State, learned from rows X (n, d) and labels y (n,) or None, and the vectors of the rows `points`.
+        self,
+        X: NDArray[Any],
+        class_index: NDArray[np.int64] | None,
+        unlabeled: NDArray[Any] | None,
+        points: NDArray[np.int64],
+        rng: np.random.Generator,
+    ) -> Embedded:
+        """Learn the embedding.
 
-        They are numbered in `others` (m, d), rows like those to be searched, or, where it is None, in X, and
-        then are such as they would be had X not held them.
+        Parameters
+        ----------
+        X : ndarray (n, d)
+            Training rows.
+        class_index : int64 (n,) or None
+            Class number of each row; None where there are no labels.
+        unlabeled : ndarray (m, d) or None
+            Rows like those to be searched.
+        points : int64 (k,)
+            Numbers of the rows whose vectors are wanted: rows of `unlabeled` where it is given, else of X.
+        rng : Generator
+
+        Returns
+        -------
+        Embedded
+            Vectors of rows of X are those they would have if X did not hold them, where the embedding has a
+            closed form for that.
+
+        Raises
+        ------
+        ValueError
+            If all rows are the same.
         """
-        ...
+        raise NotImplementedError
 
-    def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]: ...
+    def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
+        """Vectors (n, m) of rows X (n, d)."""
+        raise NotImplementedError
 
     def targets(
-        self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any], counts: NDArray[Any]
+        self,
+        vectors: NDArray[Any],
+        queries: NDArray[Any],
+        partners: NDArray[Any],
+        multiplicities: NDArray[Any],
     ) -> NDArray[np.float64]:
-        """How the chance to be like each query (q,) is spread over its partners (q, m): rows that sum to 1.
+        """The distribution over its partners that each query's codes should follow.
 
-        A partner stands for `counts` (m,) points like it.
+        Parameters
+        ----------
+        vectors : ndarray (k, m)
+            Of all points.
+        queries : int (q,)
+        partners : int (q, p)
+            Point numbers.
+        multiplicities : float64 (p,)
+            How many points each place in a list of partners represents.
+
+        Returns
+        -------
+        ndarray float64 (q, p)
+            Each row sums to 1.
         """
-        ...
+        raise NotImplementedError
+
+    def affine(self, state: Params) -> Affine | None:
+        """The affine form, if there is one; with it planes among vectors are planes among rows."""
+        return None
+
+    def temperatures(self, class_index: NDArray[np.int64] | None) -> Temperatures:
+        """Temperatures for training rows of these classes; all 1 where the vectors are not probabilities."""
+        return Temperatures()
+
+    def at_temperature(self, vectors: NDArray[Any], temperature: float) -> NDArray[Any]:
+        """Vectors (n, m), as `embed` gives them, at a temperature."""
+        return vectors

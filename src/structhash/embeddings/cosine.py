@@ -1,69 +1,72 @@
-"""Rows as they are, near where their cosine is large."""
+"""Centred rows, compared by their cosine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.scaling import float_blocks, mean_and_scale
-from structhash.embeddings._targets import by_cosine
+from structhash.embeddings._targets import targets_by_cosine
+from structhash.embeddings.base import Affine, Embedded, Embedding
 from structhash.families.linear import Linear
 from structhash.pieces import Params
 
+__all__ = ["Cosine"]
+
 
 @dataclass(frozen=True)
-class Cosine:
-    """Centred rows, compared by their cosine: needs no labels.
+class Cosine(Embedding):
+    """Centred rows, compared by their cosine. It needs no labels.
 
     References
     ----------
     van der Maaten, Hinton, Visualizing data using t-SNE, JMLR 2008,
-    https://www.jmlr.org/papers/v9/vandermaaten08a.html: how sharp the targets are.
+    https://www.jmlr.org/papers/v9/vandermaaten08a.html: how the temperature of the targets is set.
 
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(20, 3))
-    >>> state, Z = Cosine().fit(X, None, None, np.arange(20), np.random.default_rng(0))
-    >>> bool(abs(Z.mean(axis=0)).max() < 1e-12)
+    >>> state, vectors, _ = Cosine().fit(X, None, None, np.arange(20), np.random.default_rng(0))
+    >>> bool(abs(vectors.mean(axis=0)).max() < 1e-12)
     True
     """
 
-    labelled: ClassVar[bool] = False
-    pull: ClassVar[float] = 0.0
-    nearest: ClassVar[int] = 64
-    sample: ClassVar[tuple[int, int]] = (10_000, 4096)
+    n_points: int = 10_000
+    n_partners: int = 4096
+    n_nearest: int = 64
 
     def fit(
-        self, X: NDArray[Any], y: Any, others: Any, points: NDArray[np.int64], rng: np.random.Generator
-    ) -> tuple[Params, NDArray[Any]]:
-        """State, and the vectors (k, d) of the rows `points` of `others` (m, d), or of X (n, d); y is not used.
-
-        State is the mean of these rows, and the scale of X.
-
-        Raises
-        ------
-        ValueError
-            If all rows are the same.
-        """
+        self,
+        X: NDArray[Any],
+        class_index: NDArray[np.int64] | None,
+        unlabeled: NDArray[Any] | None,
+        points: NDArray[np.int64],
+        rng: np.random.Generator,
+    ) -> Embedded:
+        """The mean of the rows that are searched and the scale of X; see `Embedding.fit`."""
         state, rows = Linear().prepare(X, rng), X
-        if others is not None:
-            state["mean"] = mean_and_scale(lambda: float_blocks(others))[0].astype(state["mean"].dtype)
-            rows = others
-        return state, self.embed(rows[points], state)
+        if unlabeled is not None:
+            mean, _ = mean_and_scale(lambda: float_blocks(unlabeled))
+            state["mean"], rows = mean.astype(state["mean"].dtype), unlabeled
+        return Embedded(state, self.embed(rows[points], state))
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Centred and scaled rows (n, d)."""
         return Linear().features(X, state)
 
     def targets(
-        self, Z: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any], counts: NDArray[Any]
+        self,
+        vectors: NDArray[Any],
+        queries: NDArray[Any],
+        partners: NDArray[Any],
+        multiplicities: NDArray[Any],
     ) -> NDArray[np.float64]:
-        """Chances (q, m) of the partners (q, m) of each query (q,), all row numbers of Z: see `by_cosine`."""
-        return by_cosine(Z, queries, partners, counts)
+        """Softmax of the cosines: see `targets_by_cosine`."""
+        return targets_by_cosine(vectors, queries, partners, multiplicities)
 
-    def linear(self, state: Params) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Centre (d,), matrix (d, k) and scale of the embedding as (x - centre)'matrix / scale."""
-        return state["mean"].astype(np.float64), np.eye(len(state["mean"])), float(state["scale"])
+    def affine(self, state: Params) -> Affine:
+        """Centring and scaling."""
+        return Affine(state["mean"].astype(np.float64), np.eye(len(state["mean"])), float(state["scale"]))

@@ -72,6 +72,16 @@ def open_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
     return opened
 
 
+def open_beside(estimator: BaseEstimator, checked: CheckedInput, rows: Any, name: str) -> NDArray[Any]:
+    """Rows with the columns of the training rows, as `open_rows`; errors call them `name`."""
+    probe = copy.copy(estimator)
+    vars(probe).update(checked.columns)
+    try:
+        return open_rows(probe, rows)
+    except ValueError as error:  # says "X"
+        raise ValueError(f"{name}: {error}") from None
+
+
 def _check_magnitudes(method: str, rows: NDArray[Any], allowed: tuple[float, float]) -> None:
     """Refuse training rows with a number that is not finite, or too large or too small for the method."""
     largest = 0.0

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from structhash._numerics.blocks import row_slices
 from structhash._numerics.validation import describe
 from structhash.codes import code_distances, unpack
+from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.codes.planes import Planes
-from structhash.estimators._encoding import encode_by_bits, encode_by_planes
 from structhash.estimators._input import CheckedInput, check_input, open_rows
 from structhash.estimators._model_file import write_model
 from structhash.metrics import average_precision, tie_blocks, without_self
@@ -48,12 +49,18 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Whether search and evaluation use the weights unless told otherwise.
     own_distance_ : str or None
         The name of the method's own distance, where it has one besides the Hamming distances.
+    takes_supervision : bool
+        Whether `fit` takes any `Supervision` as y, not labels only.
+    takes_unlabeled : bool
+        Whether `fit` takes rows like those to be searched as `unlabeled`.
     magnitudes : (float, float)
         The smallest and the largest magnitude that the largest number of the training rows may have.
     """
 
     weighted_ = False
     own_distance_: str | None = None
+    takes_supervision: ClassVar[bool] = False
+    takes_unlabeled: ClassVar[bool] = False
     magnitudes: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     # What a subclass gives
@@ -89,6 +96,19 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Returns a function of query rows (q, d) that gives float64 (q, n). Only the order within a row counts.
         """
         raise NotImplementedError(f"{type(self).__name__} has plain and weighted Hamming distances only")
+
+    def learns_from_judgements(self) -> bool:
+        """Whether `fit` takes `Qrels` with these settings."""
+        return self.takes_supervision
+
+    def steps(self, X: Any, y: Any, /) -> Iterator[Any]:
+        """`fit` as a generator of one `Step` a bit; a method that does not learn bit by bit yields none."""
+        self.fit(X, y)
+        yield from ()
+
+    def alternatives(self) -> list[tuple[str, HashEncoder]]:
+        """Unfitted variants to try on held-out rows, each with its settings in words; this encoder is first."""
+        return self._changed([])
 
     # What a user calls
 
@@ -258,6 +278,18 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             return encode_by_planes(type(self).__name__, planes, rows, self.n_bits_, n_bits)
         bits = (lambda block: self._query_bits(block, n_bits)) if queries else self._bits
         return encode_by_bits(type(self).__name__, bits, rows, self.n_bits_, n_bits)
+
+    def _changed(self, changes: list[dict[str, Any]]) -> list[tuple[str, HashEncoder]]:
+        """This encoder, then a copy for each change of settings that still have their defaults."""
+        defaults = {name: each.default for name, each in inspect.signature(type(self)).parameters.items()}
+        grid = [("as set", clone(self))]
+        for change in changes:
+            if all(name == "C" or getattr(self, name) == defaults[name] for name in change):
+                words = ",".join(
+                    f"{name}={value:g}" if name == "C" else f"{name}={value}" for name, value in change.items()
+                )
+                grid.append((words, clone(self).set_params(**change)))
+        return grid
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_bits_")

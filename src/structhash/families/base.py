@@ -13,7 +13,9 @@ from structhash.families.starts.spectral import Spectral
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
-__all__ = ["Family"]
+__all__ = ["DEFAULT_START", "Family"]
+
+DEFAULT_START = Spectral()
 
 
 class Family:
@@ -37,7 +39,7 @@ class Family:
         Z: NDArray[Any],
         pairs: PairWeights,
         rng: np.random.Generator,
-        start: Start = Spectral(),  # noqa: B008 (frozen)
+        start: Start = DEFAULT_START,
         retry: bool = False,
     ) -> Params:
         """Parameters of one bit with a high score h'Lh under the pair weights.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,13 @@ from scipy.special import expit
 
 from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash._numerics.scaling import ROWS, float_blocks, mean_and_scale
-from structhash._numerics.validation import describe
+from structhash._numerics.validation import check_count, describe
 from structhash.codes.planes import Planes, make_planes
-from structhash.families.base import Family
+from structhash.families.base import DEFAULT_START, Family
 from structhash.families.starts.base import Start
-from structhash.families.starts.spectral import Spectral
 from structhash.pair_weights import PairWeights, laplacian, score, sum_absolute
 from structhash.pieces import Params
 
-SPECTRAL = Spectral()
 EDGE = 30.0  # the sigmoid is 0 or 1 beyond; its slopes would be denormal numbers, which are slow
 
 
@@ -34,19 +32,18 @@ class Linear(Family):
 
     Parameters
     ----------
-    steps : int
-        L-BFGS iterations, >= 0. Few of them also keep the plane from fitting noise.
+    max_iter : int
+        L-BFGS iterations, >= 0. A small number also keeps the plane from fitting noise.
     sharpness : float
         Standard deviation of v'z over the training points where the climb begins, > 0: how close the sigmoid
         is to a step.
     """
 
-    steps: int = 50
+    max_iter: int = 50
     sharpness: float = 2.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.steps, Integral) or self.steps < 0:
-            raise ValueError(f"steps={describe(self.steps)}: give an integer >= 0")
+        check_count("max_iter", self.max_iter, 0)
         if not isinstance(self.sharpness, Real) or not 0 < self.sharpness < np.inf:
             raise ValueError(f"sharpness={describe(self.sharpness)}: give a finite number > 0")
 
@@ -83,7 +80,12 @@ class Linear(Family):
         return make_planes(state["mean"], params["normal"], -params["offset"] * state["scale"].astype(float))
 
     def learn(
-        self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, start: Start = SPECTRAL
+        self,
+        Z: NDArray[Any],
+        pairs: PairWeights,
+        rng: np.random.Generator,
+        start: Start = DEFAULT_START,
+        retry: bool = False,
     ) -> Params:
         """One plane for the signed pair weights: ``normal`` (1, d) and ``offset`` (1,)."""
         planes = start(Z, pairs, rng)
@@ -101,7 +103,7 @@ class Linear(Family):
     def refine(self, Z: NDArray[Any], pairs: PairWeights, plane: NDArray[Any]) -> NDArray[np.float64]:
         """L-BFGS on -s'Ls from a plane (d + 1,), normal and offset."""
         size = 2 * sum_absolute(pairs.values)
-        if size == 0 or self.steps == 0:  # scipy takes one step even where told none
+        if size == 0 or self.max_iter == 0:  # scipy takes one step even where told none
             return plane
 
         def risk(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -111,5 +113,5 @@ class Linear(Family):
             slope = -2 * Ls * s * (1 - s) / size
             return -float(s @ Ls) / size, np.append(Z.T @ slope, slope.sum()).astype(np.float64)
 
-        options = {"maxiter": self.steps}
+        options = {"maxiter": self.max_iter}
         return minimize(risk, plane.astype(np.float64), jac=True, method="L-BFGS-B", options=options).x

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from threadpoolctl import threadpool_limits
 from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash._numerics.gaussian import inverse_root, similarities, squared_distances
 from structhash._numerics.scaling import ROWS, column_statistics, float_blocks, mean_and_scale
-from structhash._numerics.validation import describe
-from structhash.families.base import Family
-from structhash.families.linear import SPECTRAL, Linear
+from structhash._numerics.validation import check_count, describe
+from structhash.families.base import DEFAULT_START, Family
+from structhash.families.linear import Linear
 from structhash.families.starts.base import Start
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
@@ -38,7 +38,7 @@ class RBF(Family):
 
     Parameters
     ----------
-    anchors : int
+    n_anchors : int
         Number of anchors, >= 1; all training rows (``"kmeans"``: all distinct ones) where there are fewer.
     sampling : str
         ``"random"`` training rows, as in the paper, or the centres of ``"kmeans"`` over them (over 20,000 of
@@ -46,7 +46,7 @@ class RBF(Family):
     bandwidth : float or str
         sigma > 0 in the unit of the rows, or ``"auto"``: sigma^2 is the mean squared distance between training
         rows and anchors, as in the code of Liu et al. (what it calls sigma is our sigma^2).
-    steps, sharpness
+    max_iter, sharpness
         As in `Linear`.
 
     References
@@ -57,29 +57,28 @@ class RBF(Family):
 
     Examples
     --------
-    >>> X, family = np.arange(50.0).reshape(25, 2), RBF(anchors=10)
+    >>> X, family = np.arange(50.0).reshape(25, 2), RBF(n_anchors=10)
     >>> family.features(X[:3], family.prepare(X, np.random.default_rng(0))).shape
     (3, 10)
     """
 
-    anchors: int = 300
+    n_anchors: int = 300
     sampling: str = "random"
     bandwidth: float | str = "auto"
-    steps: int = 50
+    max_iter: int = 50
     sharpness: float = 2.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.anchors, Integral) or self.anchors < 1:
-            raise ValueError(f"anchors={describe(self.anchors)}: give an integer >= 1")
+        check_count("n_anchors", self.n_anchors)
         if self.sampling not in list(SAMPLINGS):
             raise ValueError(f"sampling={describe(self.sampling)}: give one of {', '.join(SAMPLINGS)}")
         number = isinstance(self.bandwidth, Real) and not isinstance(self.bandwidth, bool)
         if self.bandwidth != "auto" and not (number and 0 < float(self.bandwidth) < np.inf):
             raise ValueError(f"bandwidth={describe(self.bandwidth)}: give 'auto' or a finite number > 0")
-        self._linear()  # checks steps and sharpness
+        self._linear()  # checks max_iter and sharpness
 
     def _linear(self) -> Linear:
-        return Linear(self.steps, self.sharpness)
+        return Linear(self.max_iter, self.sharpness)
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
         """Anchors (m, d) and bandwidth in centred and scaled rows, K^(-1/2), mean (m,) and scale of features.
@@ -91,7 +90,7 @@ class RBF(Family):
         """
         rows = self._linear().prepare(X, rng)
         kernel = {"center": rows["mean"], "unit": rows["scale"]}
-        anchors = SAMPLINGS[self.sampling](X, self.anchors, rng, lambda part: standard(part, kernel))
+        anchors = SAMPLINGS[self.sampling](X, self.n_anchors, rng, lambda part: standard(part, kernel))
         mean, low, high = column_statistics(
             squared_distances(standard(part, kernel), anchors) for part in float_blocks(X)
         )
@@ -124,10 +123,15 @@ class RBF(Family):
         return self._linear().decide(Z, params)
 
     def learn(
-        self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, start: Start = SPECTRAL
+        self,
+        Z: NDArray[Any],
+        pairs: PairWeights,
+        rng: np.random.Generator,
+        start: Start = DEFAULT_START,
+        retry: bool = False,
     ) -> Params:
         """As `Linear.learn`, on features Z (n, m)."""
-        return self._linear().learn(Z, pairs, rng, start)
+        return self._linear().learn(Z, pairs, rng, start, retry)
 
 
 def standard(X: NDArray[Any], state: Params) -> NDArray[Any]:

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import as_floats
 from structhash.families._stumps import best_cut
-from structhash.families.base import Family
+from structhash.families.base import DEFAULT_START, Family
 from structhash.families.starts.base import Start
-from structhash.families.starts.random_planes import RandomPlanes
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
@@ -55,21 +54,26 @@ class Stump(Family):
         return Z[:, params["feature"]] - params["threshold"]
 
     def learn(
-        self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, start: Start | None = None
+        self,
+        Z: NDArray[Any],
+        pairs: PairWeights,
+        rng: np.random.Generator,
+        start: Start = DEFAULT_START,
+        retry: bool = False,
     ) -> Params:
-        """The best stump: ``feature`` (1,) int32 and ``threshold`` (1,); for `start` see `searched`."""
-        columns = searched(Z, rng, start)
+        """The best stump: ``feature`` (1,) int32 and ``threshold`` (1,). `start` has no effect."""
+        columns = searched_features(Z, rng, retry)
         cut = best_cut(Z[:, columns], pairs.weights)
         return {"feature": columns[[cut.feature]], "threshold": np.array([cut.threshold], Z.dtype)}
 
 
-def searched(Z: NDArray[Any], rng: np.random.Generator, start: Start | None) -> NDArray[np.int32]:
+def searched_features(Z: NDArray[Any], rng: np.random.Generator, retry: bool) -> NDArray[np.int32]:
     """Numbers of the features of Z (n, d) to search: all of them, in order.
 
-    After a repeated bit column generation starts from `RandomPlanes`: then as many as the root of those that
-    vary, drawn at random, since the best cut of all is too often the same one again.
+    A retry searches a random sample only, as many as the root of those that vary: otherwise the best cut would
+    often be the same bit again.
     """
-    if not isinstance(start, RandomPlanes):
+    if not retry:
         return np.arange(Z.shape[1], dtype=np.int32)
     varying = rng.permutation(np.flatnonzero(Z.min(axis=0) < Z.max(axis=0)))
     return varying[: max(1, int(len(varying) ** 0.5))].astype(np.int32)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from structhash._numerics.blocks import as_floats
 from structhash._numerics.validation import describe
 from structhash.families._stumps import best_cut
-from structhash.families.base import Family
+from structhash.families.base import DEFAULT_START, Family
 from structhash.families.starts.base import Start
-from structhash.families.stump import Stump, searched
+from structhash.families.stump import Stump, searched_features
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
@@ -68,9 +68,14 @@ class Tree(Family):
         return leaves(Z, params["feature"], params["threshold"], params["leaf"]).astype(Z.dtype)
 
     def learn(
-        self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, start: Start | None = None
+        self,
+        Z: NDArray[Any],
+        pairs: PairWeights,
+        rng: np.random.Generator,
+        start: Start = DEFAULT_START,
+        retry: bool = False,
     ) -> Params:
-        """One tree; for `start` see `searched`.
+        """One tree. `start` has no effect.
 
         Returns
         -------
@@ -78,7 +83,7 @@ class Tree(Family):
             ``feature`` (1, 2^depth - 1) int32 and ``threshold`` of the same shape: rows above the threshold of
             node k go to node 2k + 2, others to 2k + 1; ``leaf`` (1, 2^depth) int8, 1 or -1.
         """
-        columns = searched(Z, rng, start)
+        columns = searched_features(Z, rng, retry)
         Z, W, n_cuts = Z[:, columns], pairs.weights, 2**self.depth - 1
         least = 1e-9 * np.abs(W.data).sum(dtype=np.float64)  # gains below are rounding errors
         feature, threshold = np.zeros(n_cuts, np.intp), np.full(n_cuts, np.inf, Z.dtype)

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash.objectives.regularizers.base import Regularizer
 from structhash.pair_weights import PairWeights
 
-__all__ = ["Master", "Solution"]
+__all__ = ["Master", "RegularizedMaster", "Solution"]
 
 
 class Solution(NamedTuple):
@@ -61,3 +62,19 @@ class Master:
     def charge_costs(self, pairs: PairWeights) -> PairWeights:
         """Pair weights less what of `cost` differs from bit to bit, for the family to see."""
         return pairs
+
+
+class RegularizedMaster(Master):
+    """A master whose costs and bound are those of a regulariser."""
+
+    def __init__(self, regularizer: Regularizer) -> None:
+        self.regularizer = regularizer
+        self.upper = regularizer.upper
+
+    def cost(self, bit: NDArray[Any]) -> float:
+        """Cost of one unit of this bit's weight."""
+        return self.regularizer.cost(bit)
+
+    def charge_costs(self, pairs: PairWeights) -> PairWeights:
+        """Pair weights less what of the cost differs from bit to bit."""
+        return self.regularizer.charge_costs(pairs)

@@ -21,10 +21,12 @@ from structhash.masters import _keys
 from structhash.masters.schedules.base import Schedule
 from structhash.pair_weights import Comparisons, PairGraph
 
-BLOCK = 512  # queries at a time
-FEW = 3  # free weights up to which it is enough to count the bits of each that differ
+QUERY_BLOCK = 512  # queries at a time
+FEW_WEIGHTS = 3  # free weights up to which it is enough to count the bits of each that differ
 
-BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.float64)
+BITS_OF_BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(
+    np.float64
+)
 
 Kernel = Callable[..., tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]
 
@@ -59,7 +61,7 @@ class Columns:
 
     Parameters
     ----------
-    rankings, graph
+    comparisons, graph
         The queries and their partners.
     schedule : Schedule
     unit : float64 array (Q,)
@@ -70,15 +72,15 @@ class Columns:
 
     def __init__(
         self,
-        rankings: Comparisons,
+        comparisons: Comparisons,
         graph: PairGraph,
         schedule: Schedule,
         unit: NDArray[np.float64],
         n_jobs: int = 1,
     ) -> None:
         self.schedule, self.unit, self.n_jobs = schedule, unit, n_jobs
-        self.queries, self.partners = rankings.queries, graph.indices
-        self.ptr = rankings.near_ptr, rankings.far_ptr
+        self.queries, self.partners = comparisons.queries, graph.indices
+        self.ptr = comparisons.near_ptr, comparisons.far_ptr
         self.n_bits = 0
         self.codes = np.zeros((graph.n_points, 8), np.uint8)
         self.places = np.min_scalar_type(max(np.diff(ptr).max() for ptr in self.ptr))
@@ -92,7 +94,7 @@ class Columns:
             self.codes = np.hstack([self.codes, np.zeros_like(self.codes[:, :8])])
         self.codes[:, byte] |= bit << place
         self.n_bits += 1
-        if n_free <= FEW:
+        if n_free <= FEW_WEIGHTS:
             self.count(n_free)
 
     def groups(self, count: int) -> NDArray[np.int64]:
@@ -103,11 +105,11 @@ class Columns:
         return first
 
     def cut(self, groups: NDArray[np.int64]) -> Iterator[tuple[Side, Side]]:
-        """Near and far entries of at most `BLOCK` queries at a time, none of two groups."""
+        """Near and far entries of at most `QUERY_BLOCK` queries at a time, none of two groups."""
         near_ptr, far_ptr = self.ptr
         for g, (start, stop) in enumerate(zip(groups, np.append(groups[1:], len(self.queries)))):
-            for first in range(start, stop, BLOCK):
-                queries = slice(first, min(first + BLOCK, stop))
+            for first in range(start, stop, QUERY_BLOCK):
+                queries = slice(first, min(first + QUERY_BLOCK, stop))
                 near, far = near_ptr[first : queries.stop + 1], far_ptr[first : queries.stop + 1]
                 after = near_ptr[-1] + far
                 yield (
@@ -147,7 +149,7 @@ class Columns:
             sum_q unit_q (sum of values of far entries - of near ones), times the bits they differ in, of the
             queries of each group.
         """
-        view = self.counted(u) if len(u) <= FEW else self.tabled(u)
+        view = self.counted(u) if len(u) <= FEW_WEIGHTS else self.tabled(u)
 
         def run(near: Side, far: Side) -> tuple[NDArray[np.float64], int, NDArray[np.float64]]:
             closer, farther = view(near), view(far)
@@ -222,7 +224,7 @@ class Columns:
 
             def sums(values: NDArray[Any]) -> NDArray[np.float64]:
                 by_byte = _keys.sum_bytes(*where, order, ptr, values, unit, len(tables))
-                by_bit = (by_byte @ BITS).ravel()[: self.n_bits]
+                by_bit = (by_byte @ BITS_OF_BYTE).ravel()[: self.n_bits]
                 return self.schedule.reduce(by_bit[:, None], np.zeros(self.n_bits))[0].ravel()
 
             return View(distances, lambda values: unsort_lists(values, order, ptr), sums)

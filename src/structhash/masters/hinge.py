@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from structhash.masters.base import Solution
 from structhash.masters.ranking import RankingMaster
 from structhash.masters.schedules.base import Schedule
-from structhash.masters.triplet import LEAST
+from structhash.masters.triplet import MIN_OBJECTIVE
+from structhash.objectives.regularizers.base import Regularizer
 from structhash.pair_weights import Comparisons, PairGraph
 
 
@@ -27,28 +28,28 @@ class HingeMaster(RankingMaster):
 
     def __init__(
         self,
-        rankings: Comparisons,
+        comparisons: Comparisons,
         graph: PairGraph,
         loss: Any,
-        regularizer: Any,
+        regularizer: Regularizer,
         schedule: Schedule,
         C: float,
         tolerance: float = 1e-6,
         max_rounds: int = 1000,
         n_jobs: int = 1,
     ) -> None:
-        weights = np.ones(len(rankings.queries)) if rankings.weights is None else rankings.weights
-        weights = weights * np.diff(rankings.near_ptr) * np.diff(rankings.far_ptr)
-        rankings = rankings._replace(weights=weights)
-        super().__init__(rankings, graph, loss, regularizer, schedule, C / 2, tolerance, max_rounds, n_jobs)
+        weights = np.ones(len(comparisons.queries)) if comparisons.weights is None else comparisons.weights
+        weights = weights * np.diff(comparisons.near_ptr) * np.diff(comparisons.far_ptr)
+        comparisons = comparisons._replace(weights=weights)
+        super().__init__(comparisons, graph, loss, regularizer, schedule, C / 2, tolerance, max_rounds, n_jobs)
 
     def add(self, bit: NDArray[np.uint8]) -> Solution:
         """Weights and duals with one more bit (n,)."""
         solution = super().add(bit)
-        return solution._replace(gap=solution.gap / max(solution.objective, LEAST * self.C))
+        return solution._replace(gap=solution.gap / max(solution.objective, MIN_OBJECTIVE * self.C))
 
-    def reach(self, n_free: int) -> float:
-        """Small, for so small a gap: with a fifth of the planes that are needed at 1."""
+    def step_fraction(self, n_free: int) -> float:
+        """A small step: for so small a gap it needs a fifth of the planes that a full step needs."""
         return 0.1
 
     def allowed(self, objective: float) -> float:

@@ -10,20 +10,19 @@ from numpy.typing import NDArray
 
 from structhash._numerics.memory import allocate
 from structhash.masters._keys import add_scaled, sum_differing
-from structhash.masters.base import Solution
-from structhash.masters.columns import FEW, Columns
+from structhash.masters.base import RegularizedMaster, Solution
+from structhash.masters.columns import FEW_WEIGHTS, Columns
 from structhash.masters.schedules.base import Schedule
-from structhash.masters.schedules.stagewise import Stagewise
 from structhash.masters.solvers import PlaneProgram
 from structhash.objectives.rankings.base import Ranking
+from structhash.objectives.regularizers.base import Regularizer
 from structhash.pair_weights import Comparisons, PairGraph, repeat
 
-GROUPS = 16  # of queries that have slacks, and so parts of each plane, of their own
-STORED = 4  # planes whose counts are held, with at most `FEW` free weights
-PATIENCE = 2  # bits that a plane may stay inactive before it is dropped, with more than `FEW` free weights
+MAX_STORED_PLANES = 4  # planes whose counts are held, with few free weights
+PATIENCE = 2  # bits that a plane may stay inactive before it is dropped, with many free weights
 
 
-class RankingMaster:
+class RankingMaster(RegularizedMaster):
     """min cost'w + C mean_i xi_i over 0 <= w <= upper, for a ranking measure (eq. sh).
 
     Slacks are summed over each of a few groups of queries, over all of them in stage-wise training (eq. sh-1s).
@@ -42,32 +41,31 @@ class RankingMaster:
 
     def __init__(
         self,
-        rankings: Comparisons,
+        comparisons: Comparisons,
         graph: PairGraph,
         ranking: Ranking,
-        regularizer: Any,
+        regularizer: Regularizer,
         schedule: Schedule,
         C: float,
         tolerance: float = 1e-3,
         max_rounds: int = 1000,
         n_jobs: int = 1,
     ) -> None:
-        self.graph, self.ranking = graph, ranking
-        self.regularizer, self.schedule = regularizer, schedule
+        super().__init__(regularizer)
+        self.graph, self.ranking, self.schedule = graph, ranking, schedule
         self.C, self.tolerance, self.max_rounds = C, tolerance, max_rounds
-        n_near, n_far = np.diff(rankings.near_ptr), np.diff(rankings.far_ptr)
-        self.query_weights = shares(rankings, ranking)
+        n_near, n_far = np.diff(comparisons.near_ptr), np.diff(comparisons.far_ptr)
+        self.query_weights = query_shares(comparisons, ranking)
         unit = 2 * self.query_weights / (n_near * n_far)  # 2 / (n_queries P N), the factor that mu carries
         self.unit = np.concatenate([-unit, unit])  # of each row of the graph
-        self.counts = np.min_scalar_type(max(n_near.max(), n_far.max()))
-        self.inverted = np.concatenate([n_far, n_near], dtype=self.counts, casting="unsafe")
-        self.columns = Columns(rankings, graph, schedule, unit, n_jobs)
-        stagewise = isinstance(schedule, Stagewise)
-        self.first = self.columns.groups(1 if stagewise else GROUPS)  # query of each group
+        self.count_dtype = np.min_scalar_type(max(n_near.max(), n_far.max()))
+        self.inverted = np.concatenate([n_far, n_near], dtype=self.count_dtype, casting="unsafe")
+        self.columns = Columns(comparisons, graph, schedule, unit, n_jobs)
+        self.first = self.columns.groups(schedule.n_groups)  # query of each group
         groups = np.arange(len(self.first), dtype=np.uint8)
         self.group = np.tile(np.repeat(groups, np.diff(self.first, append=len(n_near))), 2)
         # of entry weights: all digits for a certificate, else few bytes
-        self.dtype: Any = np.float32 if stagewise else np.float64
+        self.dtype: Any = np.float64 if schedule.exact else np.float32
         self.costs = np.zeros(0)
         self.planes: list[NDArray[np.unsignedinteger] | None] = []
         self.losses = np.zeros((0, len(self.first)))
@@ -82,22 +80,22 @@ class RankingMaster:
     def add(self, bit: NDArray[np.uint8]) -> Solution:
         """Weights and duals with one more bit (n,)."""
         self.extend(bit)
-        program = PlaneProgram(self.costs, self.C, self.regularizer.upper, len(self.first), self.precision)
+        program = PlaneProgram(self.costs, self.C, self.upper, len(self.first), self.precision)
         program.add(np.moveaxis(self.slopes, 0, -1), self.losses)
         found: list[NDArray[np.float64]] = []  # weights at which the planes of this bit were found
         best, centre = np.inf, None  # least objective and its weights
         for rounds in range(1, self.max_rounds + 1):
             u, slack, duals = program.solve()
-            if len(u) <= FEW:
+            if len(u) <= FEW_WEIGHTS:
                 duals = self.spare(program, duals, len(found))
-            points, reach = [u], self.reach(len(u))
-            if centre is not None and reach < 1 and rounds < self.max_rounds:
-                points.insert(0, centre + reach * (u - centre))
-            for point in points:
-                plane, loss, slope = self.most_violated(point)
-                objective = float(self.costs @ point + self.C * (loss - slope @ point).sum())
+            trials, step = [u], self.step_fraction(len(u))
+            if centre is not None and step < 1 and rounds < self.max_rounds:
+                trials.insert(0, centre + step * (u - centre))
+            for trial in trials:
+                plane, loss, slope = self.most_violated(trial)
+                objective = float(self.costs @ trial + self.C * (loss - slope @ trial).sum())
                 if objective < best:
-                    best, centre = objective, point
+                    best, centre = objective, trial
                 missed = loss - slope @ u - slack
                 if np.maximum(missed, 0.0).sum() > self.allowed(objective):
                     break
@@ -105,7 +103,7 @@ class RankingMaster:
                 break  # no plane cuts u off: what is missed and the objective are those of u
             if rounds == self.max_rounds:
                 break
-            found.append(point)
+            found.append(trial)
             self.planes.append(plane)
             self.losses = np.vstack([self.losses, loss])
             self.slopes = np.concatenate([self.slopes, slope.T[:, None]], axis=1)
@@ -126,13 +124,13 @@ class RankingMaster:
             sum_differing(self.graph.indptr, self.unit, self.group, plane, differ, row)
         n_free, *shape = self.slopes.shape
         rows = np.vstack([self.slopes.reshape(n_free, new.size), new.reshape(1, new.size)])
-        rows, self.costs = self.schedule.reduce(rows, np.append(self.costs, self.regularizer.cost(bit)))
+        rows, self.costs = self.schedule.reduce(rows, np.append(self.costs, self.cost(bit)))
         self.slopes = rows.reshape(len(self.costs), *shape)
         self.columns.add(bit, len(self.costs))
 
-    def reach(self, n_free: int) -> float:
-        """Where a plane is sought first: this far from the best weights known to those of the programme."""
-        return 1.0 if n_free <= FEW else 0.5
+    def step_fraction(self, n_free: int) -> float:
+        """How far from the best known weights to those of the programme a plane is sought first."""
+        return 1.0 if n_free <= FEW_WEIGHTS else 0.5
 
     def allowed(self, objective: float) -> float:
         """What the planes may miss of the mean loss."""
@@ -150,7 +148,7 @@ class RankingMaster:
         loss, slope : (groups,) and (groups, n_free)
             Each group's part of the mean loss and of the coefficients.
         """
-        plane = allocate(len(self.graph.indices), self.counts)
+        plane = allocate(len(self.graph.indices), self.count_dtype)
         loss, slope = self.columns.evaluate(u, self.ranking.most_violated, plane.__setitem__)
         return plane, np.add.reduceat(self.query_weights * loss, self.first), slope
 
@@ -164,7 +162,7 @@ class RankingMaster:
             self.planes[r] = None
         n_stored = sum(plane is not None for plane in self.planes)
         keep = np.ones(len(duals), bool)
-        keep[inactive[inactive < n_old][: max(0, n_stored - STORED)]] = False
+        keep[inactive[inactive < n_old][: max(0, n_stored - MAX_STORED_PLANES)]] = False
         program.remove(np.flatnonzero(~keep))
         self.drop(keep)
         return duals[keep]
@@ -178,7 +176,7 @@ class RankingMaster:
         """Drop the planes that were inactive for long, find again those that are active and not stored."""
         self.idle = np.where(duals.any(axis=1), 0, self.idle + 1)
         n_old = len(self.planes) - len(found)
-        keep = self.idle <= (PATIENCE if len(self.costs) > FEW else 0)
+        keep = self.idle <= (PATIENCE if len(self.costs) > FEW_WEIGHTS else 0)
         for r in np.flatnonzero(keep):
             if self.planes[r] is None:
                 self.planes[r] = self.most_violated(found[r - n_old])[0]
@@ -194,16 +192,17 @@ class RankingMaster:
         return entries
 
 
-def shares(rankings: Comparisons, ranking: Ranking) -> NDArray[np.float64]:
+def query_shares(comparisons: Comparisons, ranking: Ranking) -> NDArray[np.float64]:
     """Weight of each query (Q,), of sum 1.
 
     Queries of one point are the grade steps of one graded query. With a measure that has an `ideal` they share
     its weight in proportion to weight * ideal: see `NDCG.ideal`.
     """
-    weights = np.ones(len(rankings.queries)) if rankings.weights is None else rankings.weights
-    if hasattr(ranking, "ideal"):
-        _, point = np.unique(rankings.queries, return_inverse=True)
-        gains = weights * ranking.ideal(np.diff(rankings.near_ptr))
+    weights: NDArray[Any] = np.ones(len(comparisons.queries)) if comparisons.weights is None else comparisons.weights
+    ideal = ranking.ideal(np.diff(comparisons.near_ptr))
+    if ideal is not None:
+        _, point = np.unique(comparisons.queries, return_inverse=True)
+        gains = weights * ideal
         total = np.bincount(point, gains)[point]
         weights = np.bincount(point, weights)[point] * np.divide(gains, total, out=0 * gains, where=total > 0)
     return weights / weights.sum()

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
-from structhash.masters.base import Solution
+from structhash.masters.base import RegularizedMaster, Solution
 from structhash.masters.columns import Columns, Side
 from structhash.masters.schedules.base import Schedule
+from structhash.objectives.regularizers.base import Regularizer
 from structhash.pair_weights import Comparisons, PairGraph, repeat
 
-LEAST = 1e-9  # times C: an objective below it counts as 0, and gaps are relative to this then
+MIN_OBJECTIVE = 1e-9  # times C: gaps are relative to this where the objective is smaller
 
 
 class Risk(NamedTuple):
@@ -23,7 +24,7 @@ class Risk(NamedTuple):
     gradient: NDArray[np.float64]
 
 
-class TripletMaster:
+class TripletMaster(RegularizedMaster):
     """min cost'w + C mean f(w'dh) over 0 <= w <= upper, triplets being every (query, near, far).
 
     `gap` of a solution is its duality gap, primal minus dual objective, relative to the primal: the KKT duals
@@ -32,25 +33,25 @@ class TripletMaster:
 
     def __init__(
         self,
-        rankings: Comparisons,
+        comparisons: Comparisons,
         graph: PairGraph,
         loss: Any,
-        regularizer: Any,
+        regularizer: Regularizer,
         schedule: Schedule,
         C: float,
         tolerance: float = 1e-6,
         max_rounds: int = 50,
         n_jobs: int = 1,
     ) -> None:
-        self.graph, self.loss = graph, loss
-        self.regularizer, self.schedule = regularizer, schedule
+        super().__init__(regularizer)
+        self.graph, self.loss, self.schedule = graph, loss, schedule
         self.C, self.tolerance, self.max_rounds = C, tolerance, max_rounds
-        n_near, n_far = np.diff(rankings.near_ptr), np.diff(rankings.far_ptr)
-        weights = np.ones(len(n_near)) if rankings.weights is None else rankings.weights
+        n_near, n_far = np.diff(comparisons.near_ptr), np.diff(comparisons.far_ptr)
+        weights = np.ones(len(n_near)) if comparisons.weights is None else comparisons.weights
         self.triplet_weights = weights / (weights @ (n_near * n_far))
         self.unit = np.concatenate([-self.triplet_weights, self.triplet_weights])  # of each row of the graph
         self.partners = np.concatenate([n_far, n_near])
-        self.columns = Columns(rankings, graph, schedule, C * self.triplet_weights, n_jobs)
+        self.columns = Columns(comparisons, graph, schedule, C * self.triplet_weights, n_jobs)
         self.costs = np.zeros(0)
         self.u = np.zeros(0)
 
@@ -60,7 +61,7 @@ class TripletMaster:
 
     def add(self, bit: NDArray[np.uint8]) -> Solution:
         """Weights and duals with one more bit (n,)."""
-        costs = np.append(self.costs, self.regularizer.cost(bit))
+        costs = np.append(self.costs, self.cost(bit))
         _, self.costs = self.schedule.reduce(costs[:, None], costs)
         self.columns.add(bit, len(self.costs))
         u = np.append(self.u[: len(self.costs) - 1], 0.0)  # the new bit begins at weight 0
@@ -91,7 +92,7 @@ class TripletMaster:
             u,
             jac=True,
             method="L-BFGS-B",
-            bounds=Bounds(0.0, self.regularizer.upper),
+            bounds=Bounds(0.0, self.upper),
             options={"maxiter": 20, "ftol": 1e-7},
         )
         return found.x, int(found.nfev)
@@ -105,7 +106,7 @@ class TripletMaster:
                 break
             step, length = self.newton(u, risk.gradient), 1.0
             while length > 1e-8:  # a step is far too long where few triplets bend it
-                trial = np.clip(u + length * step, 0.0, self.regularizer.upper)
+                trial = np.clip(u + length * step, 0.0, self.upper)
                 new = self.risk(trial)
                 rounds += 1
                 if new.objective < risk.objective:
@@ -119,7 +120,7 @@ class TripletMaster:
 
     def newton(self, u: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
         """Newton direction over the weights that are not held at a bound."""
-        held = ((u <= 0) & (gradient > 0)) | ((u >= self.regularizer.upper) & (gradient < 0))
+        held = ((u <= 0) & (gradient > 0)) | ((u >= self.upper) & (gradient < 0))
         free, view = ~held, self.columns.tabled(u)
 
         def bend(near: Side, far: Side) -> NDArray[np.float64]:
@@ -139,12 +140,12 @@ class TripletMaster:
         With an upper bound the dual is feasible as it is and pays upper * excess (eq. cgh-general-linf-dual);
         without one the duals are scaled until every column's mu'dh_r is at most its cost.
         """
-        reach = self.costs - risk.gradient  # mu'dh_r
-        upper, scale, paid = self.regularizer.upper, 1.0, 0.0
+        dual_values = self.costs - risk.gradient  # mu'dh_r
+        upper, scale, paid = self.upper, 1.0, 0.0
         if np.isfinite(upper):
-            paid = upper * np.maximum(0.0, reach - self.costs).sum()
+            paid = upper * np.maximum(0.0, dual_values - self.costs).sum()
         else:
-            scale = 1.0 / max(1.0, np.max(reach / self.costs))
+            scale = 1.0 / max(1.0, np.max(dual_values / self.costs))
 
         view = self.columns.tabled(u)
 
@@ -154,4 +155,4 @@ class TripletMaster:
 
         each = np.concatenate(self.columns.each(conjugate))
         dual = -self.C * (self.triplet_weights @ each) - paid
-        return float((risk.objective - dual) / max(abs(risk.objective), LEAST * self.C))
+        return float((risk.objective - dual) / max(abs(risk.objective), MIN_OBJECTIVE * self.C))

@@ -5,7 +5,7 @@ relevant and its irrelevant points). Row numbers refer to the training matrix, o
 supervision has query vectors of its own.
 """
 
-from structhash.supervision.labels import Labels, as_supervision, is_indicator
+from structhash.supervision.labels import Labels, as_supervision, check_labels, is_indicator
 from structhash.supervision.neighbours import Neighbours
 from structhash.supervision.qrels import Qrels
 from structhash.supervision.shared import Supervision, list_triplets, pointers, points
@@ -18,6 +18,7 @@ __all__ = [
     "Supervision",
     "Triplets",
     "as_supervision",
+    "check_labels",
     "is_indicator",
     "list_triplets",
     "pointers",

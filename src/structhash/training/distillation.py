@@ -1,119 +1,153 @@
-"""What column generation learns from an embedding: lists of partners, and how alike each is to its query."""
+"""Builds a problem from an embedding: partners of each point, and how alike each is to it."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
 from structhash._numerics.blocks import normalize_rows, sample_rows
 from structhash.embeddings._graph import nearest
-from structhash.embeddings.posterior import Posterior
+from structhash.embeddings.base import Embedded, Embedding, Temperatures
+from structhash.families.base import Family
 from structhash.masters.listwise import ListwiseMaster
 from structhash.pair_weights import PairGraph
-from structhash.pieces import Params
+from structhash.training.hash_function import HashFunction
+from structhash.training.problem import Problem
 
-PAIRS = 2_560_000  # of a point and a partner, at most
-SURVEYED = 2000  # rows of each kind that are asked whether there are new classes, at most
-FEW = 1500  # rows below which their graph is too thin
-SURER = 0.05  # by how much the chance to be surer exceeds a half where there are
+__all__ = ["EmbeddedPoints", "embed_points", "problem_from_embedding"]
 
-
-class Task(NamedTuple):
-    """State of the embedding, the points, who meets whom, and the master."""
-
-    state: Params
-    points: NDArray[np.int64]  # row numbers (k,)
-    rows: NDArray[Any]  # their vectors (k, m), as `embed` gives them
-    Z: NDArray[Any]  # and as bits are learned from them
-    graph: PairGraph
-    master: ListwiseMaster
+MAX_ENTRIES = 2_560_000  # of a point and a partner
 
 
-def task(
-    X: NDArray[Any], y: Any, others: NDArray[Any] | None, embedding: Any, n_bits: int, rng: np.random.Generator
-) -> Task:
-    """Fit the embedding to rows X (n, d) and labels y, and draw points and their partners.
+@dataclass(frozen=True)
+class EmbeddedPoints:
+    """A fitted embedding and the points that bits are learned from.
 
-    The points are rows of X, or of `others` (m, d) where they are given.
+    Attributes
+    ----------
+    embedding : Embedding
+    embedded : Embedded
+    temperatures : Temperatures
     """
-    n, (most, length) = len(X) if others is None else len(others), embedding.sample
-    points = sample_rows(n, most, rng)
-    with threadpool_limits(1, user_api="blas"):  # else the last digits, and then bits, depend on their number
-        state, rows = embedding.fit(X, y, others, points, rng)
-        U = normalize_rows(rows).astype(np.float32)
-        near, _ = nearest(U, U, min(embedding.nearest, len(points) - 1), own=False)
-        partners = lists(len(points), min(length, PAIRS // len(points)), rng, near)
-        counts = stand_for(len(points), partners.shape[1], near.shape[1])
-        queries = np.arange(len(points), dtype=np.int32)
-        targets = embedding.targets(rows, queries, partners, counts)
-        Z = embedding.raised(rows) if hasattr(embedding, "raised") else rows
-    indptr = np.arange(len(points) + 1, dtype=np.int64) * partners.shape[1]
-    graph = PairGraph(queries, indptr, partners.ravel(), len(points))
-    return Task(
-        state, points, rows, Z, graph, ListwiseMaster(graph, targets.ravel(), n_bits, embedding.pull, counts)
-    )
+
+    embedding: Embedding
+    embedded: Embedded
+    temperatures: Temperatures
 
 
-def recommended(X: NDArray[Any], y: Any, others: NDArray[Any] | None) -> str:
-    """The embedding for labels y (n,) of rows X: "posterior"; if `others` are of new classes, "manifold".
+def embed_points(
+    embedding: Embedding,
+    X: NDArray[Any],
+    class_index: NDArray[np.int64] | None,
+    unlabeled: NDArray[Any] | None,
+    rng: np.random.Generator,
+) -> EmbeddedPoints:
+    """Draw the points and fit the embedding.
 
-    They are where rows of X are the surer (`surer`) with a chance above 0.55, beyond what may be by accident.
-    Fewer than 1,500 others make too thin a graph: "metric".
+    Parameters
+    ----------
+    embedding : Embedding
+    X : ndarray (n, d)
+    class_index : int64 (n,) or None
+    unlabeled : ndarray (m, d) or None
+        The points are rows of it where it is given, else of X.
+    rng : Generator
+
+    Returns
+    -------
+    EmbeddedPoints
     """
-    if others is None:
-        return "posterior"
-    chance, accident = surer(X, y, others)
-    if chance <= 0.5 + max(SURER, 3 * accident):
-        return "posterior"
-    return "manifold" if len(others) >= FEW else "metric"
+    points = sample_rows(len(X if unlabeled is None else unlabeled), embedding.n_points, rng)
+    with threadpool_limits(
+        1, user_api="blas"
+    ):  # otherwise the last digits, and then bits, depend on the threads
+        embedded = embedding.fit(X, class_index, unlabeled, points, rng)
+    return EmbeddedPoints(embedding, embedded, embedding.temperatures(class_index))
 
 
-def surer(X: NDArray[Any], y: Any, others: NDArray[Any]) -> tuple[float, float]:
-    """Chance that the posterior is surer of a row of X, left out, than of one of `others`; its standard error.
+def problem_from_embedding(
+    points: EmbeddedPoints, family: Family, n_bits: int, rng: np.random.Generator
+) -> Problem:
+    """Draw each point's partners, and prepare targets, master and features.
 
-    It is the Mann-Whitney statistic, as a share; the error is that at 1/2.
+    Parameters
+    ----------
+    points : EmbeddedPoints
+    family : Family
+    n_bits : int
+        Bits that will be learned, at most.
+    rng : Generator
+
+    Returns
+    -------
+    Problem
     """
-    rng, posterior = np.random.default_rng(0), Posterior()
-    known, new = (rng.permutation(len(rows))[:SURVEYED] for rows in (X, others))
+    embedding, (state, vectors, _) = points.embedding, points.embedded
+    n = len(vectors)
     with threadpool_limits(1, user_api="blas"):
-        state, left_out = posterior.fit(X, y, None, known, rng)
-        vectors = posterior.embed(others[np.sort(new)], state)
-        sure, unsure = (posterior.raised(Z, 1.0).max(axis=1) for Z in (left_out, vectors))
-    n, m = len(sure), len(unsure)
-    places = rankdata(np.concatenate([sure, unsure]))[:n]
-    return float(places.mean() - (n + 1) / 2) / m, float(np.sqrt((n + m + 1) / (12 * n * m)))
+        U = normalize_rows(vectors).astype(np.float32)
+        near, _ = nearest(U, U, min(embedding.n_nearest, n - 1), own=False)
+        partners = draw_partners(n, min(embedding.n_partners, MAX_ENTRIES // n), rng, near)
+        multiplicities = partner_multiplicities(n, partners.shape[1], near.shape[1])
+        queries = np.arange(n, dtype=np.int32)
+        targets = embedding.targets(vectors, queries, partners, multiplicities)
+        vectors = embedding.at_temperature(vectors, points.temperatures.points)
+    indptr = np.arange(n + 1, dtype=np.int64) * partners.shape[1]
+    graph = PairGraph(queries, indptr, partners.ravel(), n)
+    master = ListwiseMaster(graph, targets.ravel(), n_bits, embedding.self_weight, multiplicities)
+    family_state = family.prepare(vectors, rng)
+    function = HashFunction(
+        family,
+        family_state,
+        embedding=embedding,
+        embedding_state=state,
+        row_temperature=points.temperatures.rows,
+    )
+    return Problem(family.features(vectors, family_state), graph, master, function)
 
 
-def stand_for(n: int, length: int, n_near: int) -> NDArray[np.float64]:
-    """How many of n points each place of a list of `length` stands for, (length,).
+def partner_multiplicities(n: int, length: int, n_near: int) -> NDArray[np.float64]:
+    """How many of n points each place in a list of partners represents, (length,).
 
-    Those of the nearest, the first, for themselves, the others, drawn at random, for all that were not drawn as
-    well. Where all are drawn they are alike, and each counts 1.
+    The nearest points come first and represent themselves. The others are drawn at random and represent all
+    points that were not drawn as well. If no nearest points come first, each counts 1.
     """
-    counts = np.ones(length)
+    multiplicities = np.ones(length)
     if 0 < n_near < length:
-        counts[n_near:] = (n - 1 - n_near) / (length - n_near)
-    return counts
+        multiplicities[n_near:] = (n - 1 - n_near) / (length - n_near)
+    return multiplicities
 
 
-def lists(
+def draw_partners(
     n: int, length: int, rng: np.random.Generator, first: NDArray[Any] | None = None
 ) -> NDArray[np.uint16]:
-    """For each of n points others, none twice: (n, min(length, n - 1)), n <= 65536.
+    """Draw partners of each of n points, none twice.
 
-    Row i of `first` (n, k), numbers of others, comes first, cut at `length`; the rest is drawn at random.
+    Parameters
+    ----------
+    n : int
+        At most 65,536.
+    length : int
+        Partners of each point; all others where there are fewer.
+    rng : Generator
+    first : int (n, k), optional
+        Partners that come first in each list; the rest is drawn at random.
+
+    Returns
+    -------
+    ndarray uint16 (n, min(length, n - 1))
     """
     length = min(length, n - 1)
     first = np.zeros((n, 0), np.uint16) if first is None else first[:, :length]
     out = np.empty((n, length), np.uint16)
     for i in range(n):
-        own = np.sort(np.append(first[i], i).astype(np.int64))
-        drawn = rng.choice(n - len(own), length - len(own) + 1, replace=False, shuffle=False)
-        for taken in own:  # the drawn numbers leave out these
-            drawn += drawn >= taken
+        taken = np.sort(np.append(first[i], i).astype(np.int64))
+        drawn = rng.choice(n - len(taken), length - len(taken) + 1, replace=False, shuffle=False)
+        for each in taken:  # drawn numbers skip these
+            drawn += drawn >= each
         out[i] = np.append(first[i], drawn)
     return out

@@ -1,76 +1,89 @@
-"""Whether judgements say more than the rows themselves, by judged queries that are left out."""
+"""Whether judgements teach more than the documents themselves, by judged queries that are held out."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from structhash.codes import hamming
 from structhash.metrics import average_precision, tie_blocks
 from structhash.supervision import Qrels
 from structhash.supervision.judgements import by_query
-from structhash.training.selection import as_good
+from structhash.training.hash_function import HashFunction
+from structhash.training.selection import first_as_good
 
-logger = logging.getLogger("structhash.estimators")
+__all__ = ["judgements_help", "relevant_documents"]
 
-RANKING = "sndcg"  # by which judgements are learned from
-FOLDS = 4
-ASKED = 1000  # judged queries that are asked, at most
-AMONG = 10_000  # documents among which they are, besides those judged for them
+logger = logging.getLogger("structhash")
+
+N_FOLDS = 4
+MAX_QUERIES = 1000  # judged queries that are asked
+MAX_OTHERS = 10_000  # documents that are searched, besides those judged for these queries
 
 
-def heeds(encoder: Any, X: NDArray[Any], qrels: Qrels, known: dict[int, NDArray[np.int64]]) -> bool:
-    """Whether `RANKING` learns from judgements codes by which other queries find more than by those of X alone.
+def judgements_help(
+    alone: HashFunction,
+    learn: Callable[[Qrels], HashFunction],
+    X: NDArray[Any],
+    qrels: Qrels,
+    relevant: dict[int, NDArray[np.int64]],
+) -> bool:
+    """Whether codes learned from judgements serve other queries better than codes learned from X alone.
 
-    In four folds of the judged queries it learns from three and is asked the fourth: mean average precision of
-    all must be higher by more than two standard errors.
+    The judged queries are split into four folds; each fold is searched with codes learned from the judgements
+    of the other three. Judgements help where the mean average precision of all is higher by more than two
+    standard errors.
 
     Parameters
     ----------
-    encoder : StructHash
-        Fitted to X alone. It stays as it is: copies are fitted to judgements.
-    X : array (n, d)
+    alone : HashFunction
+        Learned from X alone.
+    learn : callable
+        Learns a hash function from X and judgements.
+    X : ndarray (n, d)
         Documents.
     qrels : Qrels
-    known : dict
-        See `relevant`.
+    relevant : dict
+        See `relevant_documents`.
+
+    Returns
+    -------
+    bool
     """
-    if len(known) < FOLDS:
+    if len(relevant) < N_FOLDS:
         return False
     rng, vectors = np.random.default_rng(0), X if qrels.Q is None else np.asarray(qrels.Q)
     table = np.asarray(qrels.judgements)
-    order = rng.permutation(list(known))[:ASKED]
-    others = rng.permutation(len(X))[:AMONG]
-    documents = np.unique(np.concatenate([others, *(known[q] for q in order)]))
-    rows = X[documents]
-    kept = encoder._codes(rows, encoder.n_bits_)
-    alone: list[NDArray[np.float64]] = []  # average precision of each query by codes of X alone,
-    learned: list[NDArray[np.float64]] = []  # and by those of judgements
-    for fold in range(FOLDS):
-        asked = order[fold::FOLDS]
-        logger.info("judged queries, part %d of %d, are asked; from the others is learned:", fold + 1, FOLDS)
-        rest = np.isin(table[:, 0], np.setdiff1d(list(known), asked))
-        model = clone(encoder).set_params(ranking=RANKING, warm_start=False)
-        model.fit(X, replace(qrels, judgements=table[rest]))
-        wanted = np.stack([np.isin(documents, known[q]) for q in asked])
-        both = (alone, encoder, kept), (learned, model, model._codes(rows, model.n_bits_))
-        for scores, each, codes in both:
-            apart = hamming(each._codes(vectors[asked], each.n_bits_), codes).astype(np.int32)
-            if qrels.Q is None:  # a query that is a document comes last, whence it counts for nothing
-                apart[documents == asked[:, None]] = each.n_bits_ + 1
-            scores.append(average_precision(tie_blocks(apart, wanted)))
-    found = [np.concatenate(each) for each in (alone, learned)]
-    logger.info("held-out mAP %.4f of the rows alone, %.4f of judgements", *map(np.mean, found))
-    return as_good(found, errors=2) == 1
+    order = rng.permutation(list(relevant))[:MAX_QUERIES]
+    others = rng.permutation(len(X))[:MAX_OTHERS]
+    documents = np.unique(np.concatenate([others, *(relevant[q] for q in order)]))
+    alone_codes = alone.encode(X[documents])
+    by_alone: list[NDArray[np.float64]] = []  # average precision of each query
+    by_learned: list[NDArray[np.float64]] = []
+    for fold in range(N_FOLDS):
+        asked = order[fold::N_FOLDS]
+        logger.info("judged queries, fold %d of %d: learning from the other folds", fold + 1, N_FOLDS)
+        rest = np.isin(table[:, 0], np.setdiff1d(list(relevant), asked))
+        learned = learn(replace(qrels, judgements=table[rest]))
+        wanted = np.stack([np.isin(documents, relevant[q]) for q in asked])
+        trials = (by_alone, alone, alone_codes), (by_learned, learned, learned.encode(X[documents]))
+        for scores, function, codes in trials:
+            distances = hamming(function.encode(vectors[asked]), codes).astype(np.int32)
+            if qrels.Q is None:  # a query that is a document comes last, where it counts for nothing
+                distances[documents == asked[:, None]] = function.n_bits + 1
+            scores.append(average_precision(tie_blocks(distances, wanted)))
+    found = [np.concatenate(each) for each in (by_alone, by_learned)]
+    logger.info("held-out mAP: %.4f without judgements, %.4f with them", *map(np.mean, found))
+    return first_as_good(found, errors=2) == 1
 
 
-def relevant(X: NDArray[Any], qrels: Qrels) -> dict[int, NDArray[np.int64]]:
-    """The documents relevant to each query that `Qrels.comparisons` asks, by its number."""
+def relevant_documents(X: NDArray[Any], qrels: Qrels) -> dict[int, NDArray[np.int64]]:
+    """The documents relevant to each query that can be learned from, by query number; errors as `Qrels`."""
     qrels.check_queries(X.shape[1])
     asked = set(qrels.comparisons(X, np.random.default_rng(0)).queries.tolist())
     n_queries, own = (len(X), 0) if qrels.Q is None else (len(qrels.Q), len(X))

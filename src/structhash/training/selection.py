@@ -1,11 +1,10 @@
-"""A choice among settings by what each does for rows that it is not fitted on, within a time limit."""
+"""Choices among settings: each is judged on held-out rows, within a time limit."""
 
 from __future__ import annotations
 
-import inspect
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -14,19 +13,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from structhash._numerics.randomness import generator
-from structhash.masters.schedules.stagewise import Stagewise
-from structhash.pieces import is_auto, load
 
-logger = logging.getLogger("structhash.training.selection")
+__all__ = ["Trial", "best", "choose_C", "first_as_good", "split", "trials", "values_around"]
 
-HELD_OUT = 0.25  # share of the training rows on which alternatives are judged
-LARGEST_C = 1e8  # beyond, the linear programmes of the master lose their digits
-LIMIT = 60.0  # seconds after which C="auto" tries no further value
-COMPARING = [{"family": "rbf"}]  # what the grid changes, line by line, after values `around` C
-DISTILLING = [  # the same where an embedding is distilled, and C has no use
-    {"start": "several"},
-    {"ranking": "sndcg", "family": "rbf"},
-]
+logger = logging.getLogger("structhash")
+
+HELD_OUT_SHARE = 0.25  # of the training rows, on which alternatives are judged
+MAX_C = 1e8  # beyond, the linear programmes of the master lose their digits
+AUTO_SECONDS = 60.0  # after which C="auto" tries no further value
 
 
 class Trial(NamedTuple):
@@ -37,9 +31,9 @@ class Trial(NamedTuple):
 
 
 def split(n: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers of the rows to learn from and of those, a quarter of n drawn at random, to judge by."""
+    """Row numbers to learn from, and those of a random quarter of n rows to judge by."""
     order = np.random.default_rng(seed).permutation(n)
-    held = int(HELD_OUT * n)
+    held = int(HELD_OUT_SHARE * n)
     return order[held:], order[:held]
 
 
@@ -109,57 +103,50 @@ def best(tried: Iterable[Trial]) -> Any:
     return max(tried, key=lambda trial: -np.inf if trial.score is None else trial.score).encoder
 
 
-def as_good(values: list[NDArray[np.float64]], errors: float = 1.0) -> int:
-    """The first of several lists of paired values as good, on average, as the best but for standard errors."""
+def first_as_good(values: Sequence[NDArray[np.float64]], errors: float = 1.0) -> int:
+    """Number of the first alternative whose mean is within some standard errors of the best.
+
+    Parameters
+    ----------
+    values : sequence of float64 (n,)
+        Of each alternative, paired.
+    errors : float
+        Standard errors of the mean paired difference that are allowed.
+
+    Returns
+    -------
+    int
+    """
     best = max(values, key=np.sum)
     short = [best - each for each in values]
-    spread = [np.linalg.norm(each - each.sum() / max(1, len(each))) for each in short]  # errors of the sums
-    return next(i for i, each in enumerate(short) if best.sum() - values[i].sum() <= errors * spread[i])
+    of_sums = [np.linalg.norm(each - each.sum() / max(1, len(each))) for each in short]
+    return next(i for i, each in enumerate(short) if best.sum() - values[i].sum() <= errors * of_sums[i])
 
 
-def around(C: float) -> list[float]:
-    """C, then the values to try beside it: the small one first, since it is learned faster."""
-    return [value for value in (C, C / 10, C * 10) if 0 < value <= LARGEST_C]
+def values_around(C: float) -> list[float]:
+    """C, then a tenth of it, which is learned faster, then ten times it."""
+    return [value for value in (C, C / 10, C * 10) if 0 < value <= MAX_C]
 
 
-def choose_C(encoder: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
-    """The value around the usual one of the class, `usual_C`, under which held-out rows are retrieved best."""
-    drawn, seed = generator(encoder.random_state), encoder.random_state  # which refuses what is no seed
+def choose_C(encoder: Any, usual: float, X: NDArray[Any], y: NDArray[Any]) -> float:
+    """The value around the usual C under which held-out rows are retrieved best.
+
+    Parameters
+    ----------
+    encoder : estimator with the settings C, random_state and warm_start
+        It does not change: copies are fitted.
+    usual : float
+    X : ndarray (n, d)
+    y : ndarray (n,)
+
+    Returns
+    -------
+    float
+    """
+    seed = encoder.random_state
+    drawn = generator(seed)  # refuses what is no seed
     if not isinstance(seed, Integral):
         seed = int(drawn.integers(2**31))
     alike = clone(encoder).set_params(random_state=seed, warm_start=False)
-    encoders = [clone(alike).set_params(C=value) for value in around(encoder.usual_C)]
-    return float(best(trials(encoders, X, y, seed, LIMIT)).C)
-
-
-def distils(encoder: Any) -> bool:
-    """Whether a `StructHash` distils where it is given labels, one a row, or none; a `CGHash` never does."""
-    auto = is_auto(getattr(encoder, "ranking", None))
-    return auto and isinstance(load("schedules", encoder.schedule), Stagewise)
-
-
-def alternatives(encoder: Any) -> list[tuple[str, Any]]:
-    """The grid around a `CGHash` or `StructHash`: each alternative, and in words what it changes.
-
-    First comes the encoder as it is; then the lines of `DISTILLING` where it `distils`, else values `around` a
-    C that is a number, and the lines of `COMPARING`. A line that changes what is not as by default is left out;
-    where an embedding is named, so is one with a ranking, which has no use for it.
-
-    Examples
-    --------
-    >>> from structhash import CGHash
-    >>> [words for words, _ in alternatives(CGHash(C=50))]
-    ['as set', 'C=5', 'C=500', 'family=rbf']
-    """
-    usual = {name: each.default for name, each in inspect.signature(type(encoder)).parameters.items()}
-    named = not is_auto(getattr(encoder, "embedding", "auto"))
-    lines = DISTILLING if distils(encoder) else COMPARING
-    values = [] if is_auto(encoder.C) or distils(encoder) else around(encoder.C)[1:]
-    grid = [("as set", clone(encoder))]
-    grid += [(f"C={value:g}", clone(encoder).set_params(C=value)) for value in values]
-    for line in lines:
-        as_usual = all(getattr(encoder, name) == usual[name] for name in line)
-        if as_usual and not (named and "ranking" in line):
-            words = ",".join(f"{name}={value}" for name, value in line.items())
-            grid.append((words, clone(encoder).set_params(**line)))
-    return grid
+    encoders = [clone(alike).set_params(C=value) for value in values_around(usual)]
+    return float(best(trials(encoders, X, y, seed, AUTO_SECONDS)).C)

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from structhash.objectives.rankings._queries import as_flags, as_queries, search
+from structhash.objectives.rankings.base import Ranking
 
 
 @njit(cache=True, nogil=True)
@@ -29,7 +30,7 @@ def violate_auc(near, far, near_ptr, far_ptr):
 
 
 @dataclass(frozen=True)
-class AUC:
+class AUC(Ranking):
     """Area under the ROC curve: the share of (relevant, irrelevant) pairs in the right order.
 
     score = 1 / (P N) * sum_j sum_k [relevant j before irrelevant k]    (paper, "Ranking measures").

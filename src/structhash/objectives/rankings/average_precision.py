@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from structhash.objectives.rankings._queries import as_flags, as_queries, count_after, least_gain, search
+from structhash.objectives.rankings.base import Ranking
 
 
 @njit(cache=True, nogil=True)
@@ -55,7 +56,7 @@ def violate_average_precision(near, far, near_ptr, far_ptr):
 
 
 @dataclass(frozen=True)
-class AveragePrecision:
+class AveragePrecision(Ranking):
     """Average precision: the mean, over the relevant points, of the precision at their places.
 
     score = 1/P * sum_i i / (i + g_i)    (paper, source of "Ranking measures", mAP), with g_i the irrelevant

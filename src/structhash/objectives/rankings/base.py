@@ -47,3 +47,7 @@ class Ranking:
             If a distance is not finite or the pointers do not cut the arrays.
         """
         ...
+
+    def ideal(self, n_relevant: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Ideal gain of each query (Q,); None where a grade step counts by its gain alone."""
+        return None

@@ -8,6 +8,7 @@ from numba import njit
 from structhash._numerics.validation import describe
 from structhash.objectives.rankings._chain import best_chain, shifted_sums
 from structhash.objectives.rankings._queries import as_flags, as_queries, check_cut, count_after, search
+from structhash.objectives.rankings.base import Ranking
 
 
 @njit(cache=True, nogil=True)
@@ -46,7 +47,7 @@ def violate_ndcg(near, far, near_ptr, far_ptr, discount, total, k, longest):
 
 
 @dataclass(frozen=True)
-class NDCG:
+class NDCG(Ranking):
     """Normalised discounted cumulative gain of the first k places.
 
     score = 1/Z * sum_(i <= k) S(i) [i-th point relevant], S(1) = 1, S(i) = 1 / log2(i)

@@ -13,6 +13,7 @@ from structhash.objectives.rankings._queries import (
     least_gain,
     search,
 )
+from structhash.objectives.rankings.base import Ranking
 
 
 @njit(cache=True, nogil=True)
@@ -72,7 +73,7 @@ def violate_precision(near, far, near_ptr, far_ptr, k):
 
 
 @dataclass(frozen=True)
-class Precision:
+class Precision(Ranking):
     """Precision at k: the share of relevant points among the first k places.
 
     score = 1/k * sum_(i <= k) [i-th point relevant]    (paper, source of "Ranking measures").

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from structhash.objectives.rankings._queries import as_flags, as_queries, count_after, least_gain, search
+from structhash.objectives.rankings.base import Ranking
 
 
 @njit(cache=True, nogil=True)
@@ -50,7 +51,7 @@ def violate_reciprocal_rank(near, far, near_ptr, far_ptr):
 
 
 @dataclass(frozen=True)
-class ReciprocalRank:
+class ReciprocalRank(Ranking):
     """Reciprocal rank: one over the place of the first relevant point.
 
     score = 1 / (1 + g_1), with g_1 the irrelevant points before the first relevant one. Its mean over queries

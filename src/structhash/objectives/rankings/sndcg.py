@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from structhash.objectives.rankings._queries import as_flags, as_queries, search
+from structhash.objectives.rankings.base import Ranking
 
 
 @njit(cache=True, nogil=True)
@@ -32,7 +33,7 @@ def violate_sndcg(near, far, near_ptr, far_ptr, discount, drop):
 
 
 @dataclass(frozen=True)
-class SNDCG:
+class SNDCG(Ranking):
     """Simplified NDCG, paper eq. (sndcg): the mean NDCG of lists of one relevant and all irrelevant points.
 
     score = 1/P * sum_i S(1 + g_i), S(j) = 1 / log2(1 + j), with g_i the irrelevant points before relevant i.

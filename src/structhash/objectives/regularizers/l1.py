@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash.objectives.regularizers.base import Regularizer
 from structhash.pair_weights import PairWeights
 
 
 @dataclass(frozen=True)
-class L1:
+class L1(Regularizer):
     """Sum of the weights, ||w||_1 (eq. cgh-shinge-l1, eq. sh).
 
     Examples
@@ -25,7 +26,7 @@ class L1:
         """Cost of one unit of this bit's weight: 1."""
         return 1.0
 
-    def charge(self, pairs: PairWeights) -> PairWeights:
+    def charge_costs(self, pairs: PairWeights) -> PairWeights:
         """The pair weights as they are: all bits cost the same."""
         return pairs
 

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import describe
+from structhash.objectives.regularizers.base import Regularizer
 from structhash.pair_weights import PairWeights
 
 
 @dataclass(frozen=True)
-class LInf:
+class LInf(Regularizer):
     """No weight above a bound: min C loss(w) over 0 <= w <= bound (eq. cgh-general-linf2).
 
     It is ||w||_inf (eq. cgh-general-linf) as a constraint. C only scales the objective; the bound C' decides.
@@ -42,7 +43,7 @@ class LInf:
         """Cost of one unit of this bit's weight: 0."""
         return 0.0
 
-    def charge(self, pairs: PairWeights) -> PairWeights:
+    def charge_costs(self, pairs: PairWeights) -> PairWeights:
         """The pair weights as they are: all bits cost the same."""
         return pairs
 

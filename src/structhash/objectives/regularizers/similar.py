@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import describe
+from structhash.objectives.regularizers.base import Regularizer
 from structhash.pair_weights import PairWeights
 
 
 @dataclass(frozen=True)
-class Similar:
+class Similar(Regularizer):
     """l1 that also charges for similar rows told apart ("Extension of regularization", in the paper's source).
 
     sum_r w_r (1 + weight * mean over pairs {i, j} of |h_r(x_i) - h_r(x_j)|), which is ||w||_1 + weight * mean
@@ -63,7 +64,7 @@ class Similar:
         bit = np.asarray(bit)
         return 1.0 + self.weight * float((bit[i] != bit[j]).sum()) / max(1, len(i))
 
-    def charge(self, pairs: PairWeights) -> PairWeights:
+    def charge_costs(self, pairs: PairWeights) -> PairWeights:
         """Pair weights less weight / m for each of the m pairs: h'Lh falls by what the bit costs above 1."""
         i, j = self._rows(len(pairs.degree))
         share = np.full(len(i), self.weight / max(1, len(i)), pairs.values.dtype)

@@ -13,7 +13,9 @@ from structhash._numerics.blocks import ROWS, as_floats, row_slices
 from structhash.codes import pack
 from structhash.codes.planes import Planes, make_product, write_codes
 
-SAMPLED = 64  # rows that tell how far from the origin the rows lie
+__all__ = ["encode_by_bits", "encode_by_planes"]
+
+_SAMPLED_ROWS = 64  # they tell how far from the origin the rows lie
 
 
 def encode_by_bits(
@@ -58,7 +60,7 @@ def encode_by_planes(
         raise ValueError(f"there are {len(planes.normals)} planes for {n_learned} bits")
     codes = np.empty((len(rows), -(-n_bits // 8)), np.uint8)
     first = Planes(planes.center, planes.normals[:n_bits], planes.thresholds[:n_bits])
-    product = make_product(first, rows[:: 1 + len(rows) // SAMPLED].astype(np.float64))
+    product = make_product(first, rows[:: 1 + len(rows) // _SAMPLED_ROWS].astype(np.float64))
     scores = np.empty((min(ROWS, len(rows)), n_bits), np.float32)
     for block in row_slices(len(rows), ROWS):
         X = as_floats(rows[block])

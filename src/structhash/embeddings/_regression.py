@@ -1,0 +1,144 @@
+"""Kernel ridge regression of class indicators, with each row left out of its own fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
+
+from structhash._numerics.blocks import as_floats, normalize_rows, row_slices
+from structhash._numerics.gaussian import similarities, squared_distances
+
+MAX_TRIAL_ROWS = 700  # rows on which form and bandwidth are chosen
+VARIANCES = (0.05, 0.1, 0.2, 0.4)  # sigma^2, in mean squared distances of two rows
+FORMS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))  # shares of a row's direction, and of its position around the mean
+RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+LOG_SHARPNESS = (-1.0, 6.0)  # bounds of the logarithm of the factor in the softmax
+MIN_EIGENVALUE = 1e-6  # of the kernel, as a share of the largest; smaller ones are left out
+MIN_REST = 1e-6  # share of a row's score that must rest on other rows
+
+
+class Regression(NamedTuple):
+    """A regression of class indicators on the similarities to m anchors."""
+
+    loss: float  # mean -log p of the true class of the left-out rows
+    left_out: NDArray[np.float64]  # scores (k, n_classes) of these rows, by the other rows
+    coef: NDArray[np.float64]  # (m, n_classes)
+    sharpness: float  # the factor s in p = softmax(s * scores)
+
+
+def kernel_rows(X: NDArray[Any], mean: NDArray[Any], units: Any) -> NDArray[np.float64]:
+    """Rows (n, d) as the kernel compares them: directions and centred rows, each divided by its unit.
+
+    A unit of 0 leaves its part out.
+    """
+    parts = [normalize_rows(X) / units[0]] if units[0] else []
+    if units[1]:
+        parts.append((as_floats(X).astype(np.float64) - mean) / units[1])
+    return np.hstack(parts)
+
+
+def choose_kernel(
+    X: NDArray[Any], class_index: NDArray[np.int64], mean: NDArray[Any], rng: np.random.Generator
+) -> tuple[tuple[float, float], float]:
+    """The units of `kernel_rows` and the bandwidth under which the labels of sampled rows are likeliest."""
+    drawn = rng.permutation(len(X))[:MAX_TRIAL_ROWS]
+    units_of_form = [
+        _root_mean_square_distance(normalize_rows(X[drawn])),
+        _root_mean_square_distance(as_floats(X[drawn]).astype(np.float64)),
+    ]
+    trials = []
+    for form in FORMS:
+        units = units_of_form[0] * form[0], units_of_form[1] * form[1]
+        if not any(units):  # all rows have the same direction
+            continue
+        rows = kernel_rows(X[drawn], mean, units)
+        for sigma in np.sqrt(np.multiply(VARIANCES, sum(form))):
+            found = regress(rows.__getitem__, rows, class_index[drawn], sigma, np.arange(len(drawn)))
+            trials.append((found.loss, units, float(sigma)))
+    _, units, sigma = min(trials)
+    return units, sigma
+
+
+def _root_mean_square_distance(rows: NDArray[np.float64]) -> float:
+    """Root mean squared distance of two of the rows."""
+    largest = np.abs(rows).max() or 1.0
+    return float(largest * np.sqrt(2 * (rows / largest).var(axis=0).sum()))
+
+
+def regress(
+    rows: Callable[[Any], NDArray[np.float64]],
+    anchors: NDArray[np.float64],
+    class_index: NDArray[np.int64],
+    sigma: float,
+    left_out: NDArray[np.int64],
+) -> Regression:
+    """Fit the regression at the ridge under which the labels of the left-out rows are likeliest.
+
+    The fit works in coordinates in which the kernel of the anchors and the regression are diagonal. There the
+    rows A have A'A = diag(s), their scores are H Y with H = A diag(1 / (s + ridge)) A', and the scores that
+    leave row i out are (HY - h_ii Y)_i / (1 - h_ii).
+
+    Parameters
+    ----------
+    rows : callable
+        Training rows by slice or row numbers, as `kernel_rows` gives them: float64 (k, d).
+    anchors : float64 (m, d)
+    class_index : int64 (n,)
+    sigma : float
+        Bandwidth of the Gaussian kernel.
+    left_out : int64 (k,)
+        Training rows whose scores are wanted.
+
+    Returns
+    -------
+    Regression
+    """
+    prior = np.bincount(class_index) / len(class_index)
+    K = similarities(squared_distances(anchors, anchors), np.asarray(sigma))
+    values, vectors = np.linalg.eigh(K)
+    kept = values > MIN_EIGENVALUE * values[-1]
+    root = vectors[:, kept] / np.sqrt(values[kept])
+
+    def in_coordinates(part: Any) -> NDArray[np.float64]:
+        return similarities(squared_distances(rows(part), anchors), np.asarray(sigma)) @ root
+
+    def residual_indicators(part: Any) -> NDArray[np.float64]:
+        return (class_index[part, None] == np.arange(len(prior))) - prior
+
+    if len(anchors) == len(class_index):  # K is diagonal already
+        s, AY = values[kept], (vectors[:, kept] * np.sqrt(values[kept])).T @ residual_indicators(slice(None))
+    else:
+        gram, AY = np.zeros((root.shape[1],) * 2), np.zeros((root.shape[1], len(prior)))
+        for run in row_slices(len(class_index)):
+            A = in_coordinates(run)
+            gram += A.T @ A
+            AY += A.T @ residual_indicators(run)
+        s, turn = np.linalg.eigh(gram)
+        root, AY = root @ turn, turn.T @ AY
+    A, Y = in_coordinates(left_out), residual_indicators(left_out)
+    squares, best = A**2, np.inf
+    for ridge in RIDGES:
+        shrunk = 1 / (np.maximum(s, 0) + ridge)
+        own = np.minimum(squares @ shrunk, 1 - MIN_REST)[:, None]
+        scores = (A @ (shrunk[:, None] * AY) - own * Y) / (1 - own) + prior
+        loss, sharpness = _calibrate(scores, class_index[left_out])
+        if loss < best:
+            best, found = loss, Regression(loss, scores, root @ (shrunk[:, None] * AY), sharpness)
+    return found
+
+
+def _calibrate(scores: NDArray[np.float64], class_index: NDArray[np.int64]) -> tuple[float, float]:
+    """The least mean -log softmax(s * scores) at the true classes over s, and that s."""
+
+    def loss(exponent: float) -> float:
+        return -float(
+            log_softmax(np.exp(exponent) * scores, axis=1)[np.arange(len(class_index)), class_index].mean()
+        )
+
+    best = minimize_scalar(loss, bounds=LOG_SHARPNESS, method="bounded", options={"xatol": 1e-2})
+    return float(best.fun), float(np.exp(best.x))

@@ -1,0 +1,170 @@
+"""What CGHash and StructHash share: they learn from comparisons, and C weighs the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple, Self
+
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count, check_positive
+from structhash.estimators._input import CheckedInput
+from structhash.estimators._learned import LearnedEncoder, kept_bits, warn_about
+from structhash.estimators._threads import n_threads
+from structhash.estimators.base import HashEncoder
+from structhash.families.base import Family
+from structhash.families.starts.base import Start
+from structhash.masters.base import Master
+from structhash.masters.schedules.base import Schedule
+from structhash.pair_weights import Comparisons, PairGraph
+from structhash.pieces import is_auto, load
+from structhash.supervision import Supervision, as_supervision, check_labels, is_indicator
+from structhash.supervision.shared import check_partners
+from structhash.training.column_generation import learn
+from structhash.training.comparisons import problem_from_comparisons
+from structhash.training.hash_function import HashFunction
+from structhash.training.problem import Step
+from structhash.training.selection import MAX_C, choose_C, values_around
+
+
+class Pieces(NamedTuple):
+    """The pieces that both methods name in their settings."""
+
+    family: Family
+    start: Start
+    schedule: Schedule
+    objective: Any  # a loss or a ranking
+    regularizer: Any
+
+
+class ComparingEncoder(LearnedEncoder):
+    """An estimator that learns from comparisons.
+
+    A subclass names its `usual_C` and `objective_kind`, and gives `_make_master`.
+    """
+
+    usual_C: ClassVar[float]
+    objective_kind: ClassVar[str]  # of piece, in the plural
+    takes_supervision: ClassVar[bool] = True
+    C_: float
+
+    family: Any
+    start: Any
+    schedule: Any
+    regularizer: Any
+    C: float | str
+    n_near: int
+    n_far: int
+    tolerance: float
+    stop_at_optimum: bool
+    n_jobs: int | None
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn bits from comparisons.
+
+        Parameters
+        ----------
+        X : array (n, d)
+            Training rows, or documents where y is `Qrels` with query vectors.
+        y : array (n,), array (n, L) or Supervision
+            A label a row; 0/1 indicators of L labels; or `Labels`, `Triplets`, `Neighbours`, `Qrels`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a setting, X or y is not allowed. The estimator then stays as it was.
+        """
+        for _ in self.steps(X, y):
+            pass
+        return self
+
+    def steps(self, X: Any, y: Any) -> Iterator[Step]:
+        """`fit` as a generator, one `Step` a bit; the estimator is fitted once it is exhausted."""
+        return self._learn(X, y, self._load_pieces())
+
+    def check_settings(self) -> None:
+        """Refuse settings that are not allowed; see `HashEncoder.check_settings`."""
+        self._load_pieces()
+
+    def alternatives(self) -> list[tuple[str, HashEncoder]]:
+        """This encoder, values around its C, and the family ``"rbf"``; see `HashEncoder.alternatives`."""
+        values = [] if is_auto(self.C) else values_around(float(self.C))[1:]
+        return self._changed([*({"C": value} for value in values), {"family": "rbf"}])
+
+    def _objective(self) -> Any:
+        """The setting that names the loss or the ranking."""
+        raise NotImplementedError
+
+    def _make_master(self, pieces: Pieces, comparisons: Comparisons, graph: PairGraph, C: float) -> Master:
+        """The master for comparisons and their graph."""
+        raise NotImplementedError
+
+    def _load_pieces(self) -> Pieces:
+        """The pieces of this encoder's settings, after a check of the others."""
+        objective = load(self.objective_kind, self._objective())
+        check_count("n_bits", self.n_bits)
+        n_threads(self.n_jobs)
+        if not is_auto(self.C):
+            try:
+                check_positive("C", self.C, most=MAX_C)
+            except ValueError as error:
+                raise ValueError(f"{error}, or 'auto'") from None
+        check_positive("tolerance", self.tolerance)
+        check_partners(self.n_near, self.n_far)
+        return Pieces(
+            load("families", self.family),
+            load("starts", self.start),
+            load("schedules", self.schedule),
+            objective,
+            load("regularizers", self.regularizer),
+        )
+
+    def _learn(self, X: Any, y: Any, pieces: Pieces) -> Iterator[Step]:
+        checked = self._check_data(X, y)
+        supervision = as_supervision(checked.y, self.n_near, self.n_far)
+        kept = self._kept()
+        C = self._settle_C(checked, kept)
+
+        def make_master(comparisons: Comparisons, graph: PairGraph) -> Master:
+            return self._make_master(pieces, comparisons, graph, C)
+
+        rng = generator(self.random_state)
+        problem = problem_from_comparisons(
+            checked.X, supervision, pieces.family, pieces.schedule, make_master, rng
+        )
+        bits = kept_bits(kept, problem.function)
+        history = self.history_ if kept else []
+        stop_below = self.tolerance if self.stop_at_optimum else None
+        learned = yield from learn(problem, pieces.start, self.n_bits, rng, stop_below, bits, history)
+        warn_about(learned, self.n_bits, C)
+        self._store(checked.columns, {**learned.attributes(), "C_": C})
+
+    def _check_data(self, X: Any, y: Any) -> CheckedInput:
+        """X and y after the checks that suit what y is."""
+        if isinstance(y, Supervision) or is_indicator(y):
+            if is_auto(self.C):
+                raise ValueError(
+                    f"C='auto' is chosen by labels, one a row; y is of type {type(y).__name__}: give such "
+                    f"labels, or a number for C, such as {self.usual_C:g}"
+                )
+            checked = self._check_input(X, keep=not isinstance(y, Supervision))  # which may compute with X
+            return checked._replace(y=y)
+        checked = self._check_input(X, y, keep=True)
+        check_labels(checked.y)
+        return checked
+
+    def _settle_C(self, checked: CheckedInput, kept: HashFunction | None) -> float:
+        """C as it is set, or that of the bits that are kept, or as held-out rows choose it."""
+        if not is_auto(self.C):
+            return self.C  # type: ignore[return-value]
+        if kept is not None:
+            return self.C_
+        return choose_C(self, self.usual_C, checked.X, checked.y)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,112 @@
+"""What the estimators that learn a `HashFunction` share: encoding, saving, warm starts, warnings."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.codes.planes import Planes
+from structhash.estimators.base import HashEncoder
+from structhash.pieces import Params
+from structhash.training.hash_function import HashFunction
+from structhash.training.problem import Learned
+
+logger = logging.getLogger("structhash")
+
+_FUNCTION = "hash_function_"
+
+
+class LearnedEncoder(HashEncoder):
+    """An estimator whose fitted state is a `HashFunction` and the weights of its bits."""
+
+    hash_function_: HashFunction
+    n_bits: int
+    warm_start: bool
+    random_state: Any
+
+    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        return self.hash_function_.bits_of(X)
+
+    def _planes(self) -> Planes | None:
+        return self.hash_function_.planes()
+
+    def queries_differ(self, n_bits: int | None = None) -> bool:
+        """Whether `encode_queries` gives other codes than `encode` at this length (all bits by default)."""
+        return self.hash_function_.queries_differ(self._check_prefix(n_bits))
+
+    def _query_bits(self, X: NDArray[Any], n_bits: int) -> NDArray[np.bool_]:
+        return self.hash_function_.query_bits_of(X, n_bits)
+
+    def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        arrays, plain = super()._to_arrays()
+        more, plain[_FUNCTION] = plain.pop(_FUNCTION).to_arrays()
+        return arrays | {f"{_FUNCTION}/{name}": array for name, array in more.items()}, plain
+
+    @classmethod
+    def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> dict[str, Any]:
+        fitted = super()._from_arrays(arrays, plain)
+        groups = fitted[_FUNCTION]
+        own = {
+            name.removeprefix(f"{_FUNCTION}/"): array
+            for name, array in arrays.items()
+            if name.startswith(f"{_FUNCTION}/")
+        }
+        plain_part = {key: value for key, value in groups.items() if key in plain[_FUNCTION]}
+        return {**fitted, _FUNCTION: HashFunction.from_arrays(own, plain_part)}
+
+    def _kept(self) -> HashFunction | None:
+        """The hash function whose bits a warm start keeps, if it keeps any."""
+        if not self.warm_start or not self.__sklearn_is_fitted__():
+            return None
+        if not isinstance(self.random_state, Integral):
+            raise ValueError(
+                f"random_state={self.random_state!r}: warm_start=True needs an integer, to draw the same again"
+            )
+        if self.n_bits < self.n_bits_:
+            raise ValueError(
+                f"n_bits={self.n_bits}: warm_start=True cannot take bits away; give at least {self.n_bits_}, "
+                "or take a prefix with encode(X, n_bits=...)"
+            )
+        return self.hash_function_
+
+
+def kept_bits(kept: HashFunction | None, function: HashFunction) -> list[Params]:
+    """Parameters of the bits that a warm start keeps, one by one.
+
+    Raises
+    ------
+    ValueError
+        If they belong to other features than those of `function`.
+    """
+    if kept is None:
+        return []
+    a, b = kept.family_state, function.family_state
+    if a.keys() != b.keys() or not all(np.array_equal(a[name], b[name]) for name in a):
+        raise ValueError("warm_start=True goes on with the same rows, family and random_state; these differ")
+    return kept.split_bits()
+
+
+def warn_about(learned: Learned, n_bits: int, C: float | None) -> None:
+    """Say in the log what a user ought to change or might wonder at."""
+    n_learned = learned.function.n_bits
+    if n_learned < n_bits:
+        logger.info("no better bit was found after %d of %d", n_learned, n_bits)
+    if not learned.weights.any():
+        logger.warning(
+            "all weights are 0: at C=%g no bit is worth its cost; raise it, unless the comparisons contradict "
+            "each other",
+            C,
+        )
+    repeated = sum(not each["distinct"] for each in learned.history)
+    if repeated:
+        logger.warning(
+            "%d of %d bits repeat an earlier one on the training rows, which allow no other; "
+            "lower n_bits or give more rows",
+            repeated,
+            n_learned,
+        )

@@ -1,0 +1,279 @@
+"""DistilHash: codes that rank as an embedding of the rows does."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash._numerics.blocks import as_floats
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count, check_positive
+from structhash.embeddings.base import Embedding
+from structhash.estimators._input import CheckedInput
+from structhash.estimators._learned import LearnedEncoder, kept_bits, warn_about
+from structhash.estimators._unlabeled import check_unlabeled
+from structhash.estimators.base import HashEncoder
+from structhash.estimators.structhash import StructHash
+from structhash.families.base import Family
+from structhash.families.starts.base import Start
+from structhash.masters.ranking import RankingMaster
+from structhash.masters.schedules.stagewise import Stagewise
+from structhash.objectives.rankings.sndcg import SNDCG
+from structhash.objectives.regularizers.l1 import L1
+from structhash.pair_weights import Comparisons, PairGraph
+from structhash.pieces import is_auto, load
+from structhash.supervision import Qrels, Supervision, check_labels, is_indicator
+from structhash.training.column_generation import finish, learn
+from structhash.training.comparisons import problem_from_comparisons
+from structhash.training.distillation import embed_points, problem_from_embedding
+from structhash.training.embedding_choice import choose_embedding
+from structhash.training.hash_function import HashFunction
+from structhash.training.judgements import judgements_help, relevant_documents
+from structhash.training.problem import Learned, Problem, Step
+from structhash.training.query_temperature import with_query_temperatures
+
+__all__ = ["DistilHash"]
+
+logger = logging.getLogger("structhash")
+
+
+class DistilHash(LearnedEncoder):
+    """Binary codes that rank as an embedding of the rows does. The recommended method.
+
+    An embedding is fitted first. It says how alike rows are. Then column generation adds bit after bit, each of
+    which brings the order by Hamming distance closer to the order by the embedding
+    (`structhash.masters.listwise`). Search is by plain Hamming distance.
+
+    Parameters
+    ----------
+    n_bits : int
+        Length of the code.
+    embedding : str or piece
+        What is distilled, ``names("embeddings")``. ``"posterior"``, class probabilities, serves the classes
+        that y has. ``"manifold"`` (with `unlabeled` rows) and ``"metric"`` (without) serve classes that y
+        lacks, such as new products or new people. ``"cosine"`` needs no labels. ``"auto"`` takes ``"cosine"``
+        without labels and ``"posterior"`` with labels. Where `unlabeled` rows are of classes without labels,
+        which shows in how unsure ``"posterior"`` is of them, it takes ``"manifold"``, or ``"metric"`` below
+        1,500 such rows. `embedding_` and the log say what it took.
+    family : str or piece
+        Kind of bit, ``names("families")``.
+    start : str or piece
+        Where the search for a bit begins, ``names("starts")``. Stumps and trees search exactly and ignore it.
+    stop_at_optimum : bool
+        End early, with fewer bits, where the best bit found has a `violation` in `history_` of no more than the
+        tolerance.
+    tolerance : float
+        See `stop_at_optimum`. Where judgements are learned from, also the cutting-plane tolerance.
+    warm_start : bool
+        Keep the bits of the last fit and learn only those that a raised `n_bits` asks for. It needs the same
+        data, settings and integer random_state.
+    random_state : int, RandomState, Generator or None
+        Draws points, partners, anchors, starts and redraws.
+
+    Attributes
+    ----------
+    n_bits_, weights_, weighted_, history_ : see `HashEncoder`
+    prefix_weights_, hash_function_, n_skipped_ : as in `CGHash`
+    embedding_ : Embedding or None
+        What was distilled. None where the codes were learned from judgements.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> encoder = DistilHash(n_bits=8, random_state=0).fit(X[:300], y[:300])
+    >>> encoder.encode(X[300:]).shape
+    (1497, 1)
+    """
+
+    takes_unlabeled: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_bits: int = 64,
+        *,
+        embedding: Any = "auto",
+        family: Any = "linear",
+        start: Any = "spectral",
+        stop_at_optimum: bool = False,
+        tolerance: float = 1e-3,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_bits = n_bits
+        self.embedding = embedding
+        self.family = family
+        self.start = start
+        self.stop_at_optimum = stop_at_optimum
+        self.tolerance = tolerance
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, unlabeled: Any = None) -> Self:
+        """Learn bits from labels, from judgements, or from the rows alone.
+
+        Parameters
+        ----------
+        X : array (n, d)
+            Training rows, or documents where y is `Qrels` with query vectors.
+        y : array (n,), Qrels or None
+            A label a row, or judgements. Judgements are learned from only where they help held-out judged
+            queries; otherwise the codes are those of ``fit(X)``.
+        unlabeled : array (m, d), optional
+            Rows like those to be searched, such as the database itself, maybe of classes that y lacks. Bits are
+            then learned from these rows, while y says what makes rows alike.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a setting, X, y or unlabeled is not allowed. The estimator then stays as it was.
+        """
+        for _ in self.steps(X, y, unlabeled=unlabeled):
+            pass
+        return self
+
+    def steps(self, X: Any, y: Any = None, *, unlabeled: Any = None) -> Iterator[Step]:
+        """`fit` as a generator, one `Step` a bit; the estimator is fitted once it is exhausted."""
+        self.check_settings()
+        if isinstance(y, type):
+            raise TypeError(f"y is the class {y.__name__}; give an instance of it")
+        if isinstance(y, Qrels):
+            return self._learn_judged(X, y, unlabeled)
+        if isinstance(y, Supervision) or is_indicator(y):
+            raise ValueError(
+                f"DistilHash learns from one label a row, from judgements or from X alone; y is of type "
+                f"{type(y).__name__}: give it to StructHash or CGHash"
+            )
+        return self._learn(X, y, unlabeled)
+
+    def check_settings(self) -> None:
+        """Refuse settings that are not allowed; see `HashEncoder.check_settings`."""
+        check_count("n_bits", self.n_bits)
+        check_positive("tolerance", self.tolerance)
+        self._named_embedding()
+        load("families", self.family)
+        load("starts", self.start)
+
+    def learns_from_judgements(self) -> bool:
+        """Whether `fit` takes `Qrels`: not where an embedding is named."""
+        return self._named_embedding() is None
+
+    def alternatives(self) -> list[tuple[str, HashEncoder]]:
+        """This encoder, several starts, and the paper's method; see `HashEncoder.alternatives`."""
+        grid = self._changed([{"start": "several"}])
+        if is_auto(self.embedding) and self.family == "linear":
+            other = StructHash(self.n_bits, family="rbf", start=self.start, random_state=self.random_state)
+            grid.append(("structhash:family=rbf", other))
+        return grid
+
+    @property
+    def embedding_(self) -> Embedding | None:
+        """What was distilled; None where the codes were learned from judgements."""
+        return self.hash_function_.embedding
+
+    def _named_embedding(self) -> Embedding | None:
+        """The embedding that the settings name; None for ``"auto"``."""
+        if is_auto(self.embedding):
+            return None
+        named: Embedding = load("embeddings", self.embedding)
+        return named
+
+    def _learn(self, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
+        """Distil, and become fitted."""
+        embedding = self._named_embedding()
+        if embedding is not None and embedding.labelled and y is None:
+            raise ValueError(
+                f"embedding={self.embedding!r} learns from labels: give y, or embedding='cosine' or 'manifold'"
+            )
+        checked = self._check_input(X, keep=True) if y is None else self._check_input(X, y, keep=True)
+        class_index = None if y is None else check_labels(checked.y)[0]
+        others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
+        learned = yield from self._distil(checked.X, class_index, others)
+        self._become(checked, learned)
+
+    def _distil(
+        self, X: NDArray[Any], class_index: NDArray[np.int64] | None, unlabeled: NDArray[Any] | None
+    ) -> Generator[Step, None, Learned]:
+        """Fit an embedding and learn bits from it."""
+        embedding, kept = self._named_embedding(), self._kept()
+        if embedding is None:
+            points, rng = choose_embedding(X, class_index, unlabeled, self.random_state)
+        else:
+            if embedding.wants_unlabeled and class_index is not None and unlabeled is None:
+                logger.warning(
+                    "embedding=%r learns from rows like those to be searched: give unlabeled=, or take 'metric', "
+                    "which is better where there are only the labelled rows",
+                    self.embedding,
+                )
+            rng = generator(self.random_state)
+            points = embed_points(embedding, X, class_index, unlabeled, rng)
+        problem = problem_from_embedding(points, load("families", self.family), self.n_bits, rng)
+        learned = yield from self._learn_bits(problem, kept, rng)
+        if class_index is None:
+            return learned
+        return replace(learned, function=with_query_temperatures(learned.function, points, class_index))
+
+    def _learn_judged(self, X: Any, qrels: Qrels, unlabeled: Any) -> Iterator[Step]:
+        """Learn from the documents alone, then from judgements where they help, and become fitted."""
+        if unlabeled is not None or not self.learns_from_judgements():
+            given = "unlabeled rows are" if unlabeled is not None else f"embedding={self.embedding!r} is"
+            raise ValueError(
+                f"{given} for labels, one a row, or none; here y is Qrels: leave out the one or the other"
+            )
+        checked = self._check_input(X, keep=True)
+        relevant = relevant_documents(checked.X, qrels)
+        if kept := self._kept():
+            again = (
+                self._rank(checked.X, qrels) if kept.embedding is None else self._distil(checked.X, None, None)
+            )
+            self._become(checked, (yield from again))
+            return
+
+        def learn_from(part: Qrels) -> HashFunction:
+            return finish(self._rank(checked.X, part))[1].function
+
+        steps, learned = finish(self._distil(checked.X, None, None))
+        if judgements_help(learned.function, learn_from, checked.X, qrels, relevant):
+            learned = yield from self._rank(checked.X, qrels)
+        else:
+            logger.info("judgements do not help held-out queries: learning from the documents alone")
+            yield from steps
+        self._become(checked, learned)
+
+    def _rank(self, X: NDArray[Any], qrels: Qrels) -> Generator[Step, None, Learned]:
+        """Learn bits from judgements, as `StructHash` does with its default settings."""
+        family: Family = load("families", self.family)
+        schedule, kept, rng = Stagewise(), self._kept(), generator(self.random_state)
+
+        def make_master(comparisons: Comparisons, graph: PairGraph) -> RankingMaster:
+            return RankingMaster(
+                comparisons, graph, SNDCG(), L1(), schedule, StructHash.usual_C, self.tolerance
+            )
+
+        problem = problem_from_comparisons(as_floats(X), qrels, family, schedule, make_master, rng)
+        learned = yield from self._learn_bits(problem, kept, rng)
+        return learned
+
+    def _learn_bits(
+        self, problem: Problem, kept: HashFunction | None, rng: np.random.Generator
+    ) -> Generator[Step, None, Learned]:
+        """Bits of a problem, after those that a warm start keeps."""
+        bits, history = kept_bits(kept, problem.function), self.history_ if kept else []
+        stop_below = self.tolerance if self.stop_at_optimum else None
+        start: Start = load("starts", self.start)
+        learned = yield from learn(problem, start, self.n_bits, rng, stop_below, bits, history)
+        return learned
+
+    def _become(self, checked: CheckedInput, learned: Learned) -> None:
+        """Warn about what was learned, and store it."""
+        warn_about(learned, self.n_bits, None)
+        self._store(checked.columns, learned.attributes())

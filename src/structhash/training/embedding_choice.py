@@ -1,0 +1,104 @@
+"""Which embedding to distil: chosen from the labels and the unlabeled rows."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from threadpoolctl import threadpool_limits
+
+from structhash._numerics.randomness import generator
+from structhash.embeddings.base import Embedding
+from structhash.embeddings.cosine import Cosine
+from structhash.embeddings.manifold import Manifold
+from structhash.embeddings.metric import Metric
+from structhash.embeddings.posterior import Posterior
+from structhash.training.distillation import EmbeddedPoints, embed_points
+
+__all__ = ["choose_embedding", "new_class_evidence"]
+
+logger = logging.getLogger("structhash")
+
+MAX_COMPARED_ROWS = 2000  # of the training rows, and of the unlabeled rows
+MIN_GRAPH_ROWS = 1500  # fewer unlabeled rows make too thin a graph for `Manifold`
+MIN_EXCESS = 0.05  # by which the evidence must exceed a half
+
+
+def choose_embedding(
+    X: NDArray[Any],
+    class_index: NDArray[np.int64] | None,
+    unlabeled: NDArray[Any] | None,
+    random_state: Any,
+) -> tuple[EmbeddedPoints, np.random.Generator]:
+    """Fit the embedding that suits the data.
+
+    Without labels it is `Cosine`, and with labels alone `Posterior`. With unlabeled rows it depends on whether
+    they are of new classes: `Posterior` if not, else `Manifold`, or `Metric` below 1,500 unlabeled rows.
+
+    Parameters
+    ----------
+    X : ndarray (n, d)
+    class_index : int64 (n,) or None
+    unlabeled : ndarray (m, d) or None
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    points : EmbeddedPoints
+    rng : Generator
+        To go on with.
+    """
+    rng = generator(random_state)
+    if class_index is None:
+        return _report(embed_points(Cosine(), X, None, unlabeled, rng), "there are no labels"), rng
+    points = embed_points(Posterior(), X, class_index, unlabeled, rng)
+    if unlabeled is None:
+        return _report(points, "there are labels"), rng
+    chance, error = new_class_evidence(points, unlabeled)
+    if chance <= 0.5 + max(MIN_EXCESS, 3 * error):
+        return _report(points, "the unlabeled rows are of the labelled classes"), rng
+    embedding: Embedding = Manifold() if len(unlabeled) >= MIN_GRAPH_ROWS else Metric()
+    rng = generator(random_state)
+    points = embed_points(embedding, X, class_index, unlabeled, rng)
+    return _report(points, "unlabeled rows are of classes without labels"), rng
+
+
+def new_class_evidence(points: EmbeddedPoints, unlabeled: NDArray[Any]) -> tuple[float, float]:
+    """How much surer of their class the training rows are than the unlabeled rows.
+
+    Parameters
+    ----------
+    points : EmbeddedPoints
+        Of a `Posterior`, whose left-out training rows are compared.
+    unlabeled : ndarray (m, d)
+
+    Returns
+    -------
+    chance : float
+        That the largest class probability of a training row exceeds that of an unlabeled row (the Mann-Whitney
+        statistic, as a share). About a half where the classes are the same.
+    error : float
+        Its standard error at a half.
+    """
+    embedding, embedded = points.embedding, points.embedded
+    if embedded.left_out is None:
+        raise ValueError(f"{embedding!r} gives no left-out vectors; give the points of a Posterior")
+    rng = np.random.default_rng(0)
+    known, new = (rng.permutation(n)[:MAX_COMPARED_ROWS] for n in (len(embedded.left_out.rows), len(unlabeled)))
+    with threadpool_limits(1, user_api="blas"):
+        vectors = embedding.embed(unlabeled[np.sort(new)], embedded.state)
+        sure, unsure = (
+            embedding.at_temperature(each, 1.0).max(axis=1)
+            for each in (embedded.left_out.vectors[known], vectors)
+        )
+    n, m = len(sure), len(unsure)
+    ranks = rankdata(np.concatenate([sure, unsure]))[:n]
+    return float(ranks.mean() - (n + 1) / 2) / m, float(np.sqrt((n + m + 1) / (12 * n * m)))
+
+
+def _report(points: EmbeddedPoints, reason: str) -> EmbeddedPoints:
+    logger.info("embedding %s: %s", type(points.embedding).__name__.lower(), reason)
+    return points

@@ -1,0 +1,146 @@
+"""The learned function from rows to bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.codes.encoding import encode_by_bits, encode_by_planes
+from structhash.codes.planes import Planes, make_planes
+from structhash.embeddings.base import Embedding
+from structhash.families.base import Family
+from structhash.pieces import Params, load, spell
+
+__all__ = ["HashFunction"]
+
+_GROUPS = ("bits", "family_state", "embedding_state")  # the dicts of arrays
+
+
+@dataclass(frozen=True)
+class HashFunction:
+    """Rows to bits: an optional embedding, then the features of a family, then one threshold a bit.
+
+    Attributes
+    ----------
+    family : Family
+    family_state : dict of arrays
+        What `Family.prepare` gave.
+    bits : dict of arrays
+        Parameters of the bits, leading axis n_bits; empty before the first bit is learned.
+    embedding : Embedding or None
+        None where the family works on the rows themselves.
+    embedding_state : dict of arrays
+    row_temperature : float
+        At which rows are embedded.
+    query_temperatures : tuple of float
+        At which queries are embedded, for codes of 1, 2, 4, ... bits and the lengths up to the next; empty
+        where queries are coded as rows are.
+    """
+
+    family: Family
+    family_state: Params
+    bits: Params = field(default_factory=dict)
+    embedding: Embedding | None = None
+    embedding_state: Params = field(default_factory=dict)
+    row_temperature: float = 1.0
+    query_temperatures: tuple[float, ...] = ()
+
+    @property
+    def n_bits(self) -> int:
+        """Bits learned."""
+        return len(next(iter(self.bits.values()))) if self.bits else 0
+
+    def scores(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Real values (n, n_bits) of rows X (n, d); a bit is 1 where its value is above 0."""
+        return self._scores(X, self.row_temperature)
+
+    def query_scores(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
+        """Real values (q, n_bits_learned) of queries X (q, d) that search codes of n_bits bits."""
+        return self._scores(X, self._query_temperature(n_bits))
+
+    def bits_of(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Bits (n, n_bits) of rows X (n, d)."""
+        bits: NDArray[np.bool_] = self.scores(X) > 0
+        return bits
+
+    def query_bits_of(self, X: NDArray[Any], n_bits: int) -> NDArray[np.bool_]:
+        """Bits (q, n_bits_learned) of queries X (q, d) that search codes of n_bits bits."""
+        bits: NDArray[np.bool_] = self.query_scores(X, n_bits) > 0
+        return bits
+
+    def queries_differ(self, n_bits: int) -> bool:
+        """Whether queries have codes of their own at this length."""
+        return self._query_temperature(n_bits) != self.row_temperature
+
+    def planes(self) -> Planes | None:
+        """The bits as planes among the rows; None where they are not planes."""
+        found = self.family.planes(self.family_state, self.bits)
+        if found is None or self.embedding is None:
+            return found
+        form = self.embedding.affine(self.embedding_state)
+        if form is None:
+            return None
+        thresholds = (found.thresholds + found.normals @ found.center) * form.scale
+        return make_planes(form.center, found.normals @ form.matrix.T, thresholds)
+
+    def encode(self, rows: NDArray[Any], n_bits: int | None = None, queries: bool = False) -> NDArray[np.uint8]:
+        """Packed codes of rows or queries (n, d), uint8 (n, ceil(n_bits / 8)), read a block at a time."""
+        n_bits, planes = n_bits or self.n_bits, self.planes()
+        if planes is not None:
+            return encode_by_planes("HashFunction", planes, rows, self.n_bits, n_bits)
+
+        def bits_of(block: NDArray[Any]) -> NDArray[np.bool_]:
+            return self.query_bits_of(block, n_bits) if queries else self.bits_of(block)
+
+        return encode_by_bits("HashFunction", bits_of, rows, self.n_bits, n_bits)
+
+    def split_bits(self) -> list[Params]:
+        """The parameters of each bit by itself, leading axis 1."""
+        return [{name: array[t : t + 1] for name, array in self.bits.items()} for t in range(self.n_bits)]
+
+    def with_bits(self, bits: list[Params]) -> Self:
+        """The same function with the bits given one by one."""
+        return replace(self, bits={name: np.concatenate([each[name] for each in bits]) for name in bits[0]})
+
+    def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays by name, and plain values for a JSON header. `from_arrays` is the inverse."""
+        arrays = {f"{group}/{key}": value for group in _GROUPS for key, value in getattr(self, group).items()}
+        plain = {
+            "family": spell(self.family),
+            "embedding": None if self.embedding is None else spell(self.embedding),
+            "row_temperature": self.row_temperature,
+            "query_temperatures": list(self.query_temperatures),
+        }
+        return arrays, plain
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> Self:
+        """The function that `to_arrays` described."""
+        groups: dict[str, Params] = {group: {} for group in _GROUPS}
+        for name, array in arrays.items():
+            group, _, key = name.partition("/")
+            groups[group][key] = array
+        return cls(
+            load("families", plain["family"]),
+            groups["family_state"],
+            groups["bits"],
+            None if plain["embedding"] is None else load("embeddings", plain["embedding"]),
+            groups["embedding_state"],
+            float(plain["row_temperature"]),
+            tuple(plain["query_temperatures"]),
+        )
+
+    def _scores(self, X: NDArray[Any], temperature: float) -> NDArray[Any]:
+        if self.embedding is not None:
+            vectors = self.embedding.embed(X, self.embedding_state)
+            X = self.embedding.at_temperature(vectors, temperature)
+        return self.family.decide(self.family.features(X, self.family_state), self.bits)
+
+    def _query_temperature(self, n_bits: int) -> float:
+        if not self.query_temperatures:
+            return self.row_temperature
+        return self.query_temperatures[n_bits.bit_length() - 1]
