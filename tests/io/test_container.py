@@ -154,7 +154,7 @@ def test_load_refuses_other_files(tmp_path, content, message):
         ('{"format": "structhash", "version": 1}', "its header is not of the structhash format"),
         (
             '{"format": "structhash", "version": 2, "kind": "toy"}',
-            "it has version 2, this structhash reads 1",
+            "it has version 2, this structhash reads 1; upgrade structhash",
         ),
         ('{"format": "structhash", "version": 1, "kind": "model"}', "it holds 'model', not 'toy'"),
     ],
@@ -205,7 +205,9 @@ def test_long_headers_are_named_in_short(tmp_path):
     with pytest.raises(ValueError, match="which JSON lacks: dict of length 1; use None"):
         files.save(tmp_path / "file", {}, {"x": [float("nan")] * 1000}, kind="toy")
     text = json.dumps({"format": "structhash", "version": ["long"] * 1000, "kind": "toy"})
-    with pytest.raises(ValueError, match="it has version list of length 1000, this structhash reads 1"):
+    with pytest.raises(
+        ValueError, match="it has version list of length 1000, this structhash reads 1; upgrade structhash"
+    ):
         files.load(with_header(tmp_path / "file", text), "toy")
 
 
@@ -263,5 +265,5 @@ def test_a_flipped_byte_in_an_array_is_found(tmp_path):
     data = bytearray(path.read_bytes())
     data[-3] ^= 1
     path.write_bytes(data)
-    with pytest.raises(ValueError, match="checksums"):
+    with pytest.raises(ValueError, match="checksums; it is damaged, write the file again"):
         files.load(path, kind="toy")
