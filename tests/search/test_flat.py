@@ -14,7 +14,7 @@ from structhash.codes import pack
 from structhash.io import container as files
 from structhash.search import Exact, Flat, load_index
 
-FAR = 2**31 - 1
+NO_CODE = 2**31 - 1
 
 
 @pytest.fixture(autouse=True)
@@ -84,14 +84,14 @@ def test_empty_index_and_no_queries():
     queries = random_codes(2, 12, 0)
     assert_same(flat, exact, queries, 3, 12)
     distances, ids = flat.search(queries, 2)
-    assert distances.tolist() == [[FAR, FAR]] * 2
+    assert distances.tolist() == [[NO_CODE, NO_CODE]] * 2
     assert ids.tolist() == [[-1, -1]] * 2
     flat.add(queries)
     exact.add(queries)
     assert_same(flat, exact, queries[:0], 3, 1)
     assert_same(flat, exact, queries, 3, float("inf"))
     distances, ids = flat.search(queries, 4)
-    assert (distances[:, 2:] == FAR).all()
+    assert (distances[:, 2:] == NO_CODE).all()
     assert (ids[:, 2:] == -1).all()
     assert (ids[:, :2] >= 0).all()
     assert repr(flat) == "Flat(n_bits=12, ntotal=2)"

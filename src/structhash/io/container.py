@@ -297,7 +297,7 @@ def _parse(metadata: dict[str, str] | None) -> Header:
     try:
         found = json.loads(metadata[_FORMAT_NAME], parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"its header is no JSON ({error})") from None
+        raise ValueError(f"its header is not JSON ({error})") from None
     named = isinstance(found, dict) and isinstance(found.get("kind"), str)
     if not named or found.get("format") != _FORMAT_NAME:
         raise ValueError("its header is not of the structhash format")
@@ -312,4 +312,4 @@ def _parse(metadata: dict[str, str] | None) -> Header:
 
 def _refuse(constant: str) -> None:
     """Refuse NaN and infinity, which Python would read."""
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
