@@ -1,3 +1,5 @@
+"""The container: whole writes, checked headers, checked arrays."""
+
 import json
 import os
 import pickle
@@ -146,15 +148,15 @@ def test_load_refuses_other_files(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "its header is no JSON"),
-        ("[" * 100_000, "its header is no JSON"),
-        ('{"format": NaN}', "its header is no JSON .NaN is no JSON"),
+        ("{", "its header is not JSON"),
+        ("[" * 100_000, "its header is not JSON"),
+        ('{"format": NaN}', "its header is not JSON .NaN is not JSON"),
         ("[1]", "its header is not of the structhash format"),
         ('{"format": "x", "version": 1, "kind": "toy"}', "its header is not of the structhash format"),
         ('{"format": "structhash", "version": 1}', "its header is not of the structhash format"),
         (
             '{"format": "structhash", "version": 2, "kind": "toy"}',
-            "it has version 2, this structhash reads 1",
+            "it has version 2, this structhash reads 1; upgrade structhash",
         ),
         ('{"format": "structhash", "version": 1, "kind": "model"}', "it holds 'model', not 'toy'"),
     ],
@@ -195,17 +197,19 @@ def test_a_header_of_any_kind(good, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"a\x00b", pickle.dumps({"a": 1})])
-def test_what_says_nothing_where_it_cannot_tell(tmp_path, content):
+def test_what_is_empty_for_unknown_content(tmp_path, content):
     path = tmp_path / "file"
     path.write_bytes(content)
     assert files.what(path) == ""
 
 
-def test_long_headers_are_named_in_short(tmp_path):
+def test_long_headers_are_cut_in_messages(tmp_path):
     with pytest.raises(ValueError, match="which JSON lacks: dict of length 1; use None"):
         files.save(tmp_path / "file", {}, {"x": [float("nan")] * 1000}, kind="toy")
     text = json.dumps({"format": "structhash", "version": ["long"] * 1000, "kind": "toy"})
-    with pytest.raises(ValueError, match="it has version list of length 1000, this structhash reads 1"):
+    with pytest.raises(
+        ValueError, match="it has version list of length 1000, this structhash reads 1; upgrade structhash"
+    ):
         files.load(with_header(tmp_path / "file", text), "toy")
 
 
@@ -263,5 +267,5 @@ def test_a_flipped_byte_in_an_array_is_found(tmp_path):
     data = bytearray(path.read_bytes())
     data[-3] ^= 1
     path.write_bytes(data)
-    with pytest.raises(ValueError, match="checksums"):
+    with pytest.raises(ValueError, match="checksums; it is damaged, write the file again"):
         files.load(path, kind="toy")

@@ -7,14 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from structhash.cli.console import show, to_json
-from structhash.cli.inputs import read_array
 from structhash.estimators.base import load_model
 from structhash.io import container as files
-from structhash.io import read, unreadable
+from structhash.io import facts as data_facts
+from structhash.io import suffixes
 from structhash.pieces import KINDS, classes, is_auto, spell
 from structhash.search import load_index
 from structhash.training.judgements import RANKING
@@ -42,7 +39,10 @@ def facts(piece: type) -> dict[str, Any]:
     """What a piece is, its settings with their defaults, and where it comes from."""
     text = inspect.getdoc(piece) or ""
     source = re.search(ADDRESS, text)
-    settings = {key: each.default for key, each in inspect.signature(piece).parameters.items()}
+    settings = {
+        key: "(needed)" if each.default is each.empty else each.default
+        for key, each in inspect.signature(piece).parameters.items()
+    }
     return {
         "what": text.partition("\n")[0],
         "settings": settings,
@@ -52,17 +52,20 @@ def facts(piece: type) -> dict[str, Any]:
 
 def info(path: Path, as_json: bool) -> None:
     """What a model, index, codes or data file is."""
-    tell = {".npy": npy_facts, ".npz": npz_facts, ".csv": data_facts}.get(path.suffix.lower(), own_facts)
+    tell = data_facts if path.suffix.lower() in suffixes() else own_facts
     show({"file": str(path), **tell(path)}, as_json)
 
 
 def own_facts(path: Path) -> dict[str, Any]:
     """Facts of a model or an index."""
-    kind = files.header(path)["kind"]
+    try:
+        kind = files.header(path)["kind"]
+    except ValueError as error:
+        raise ValueError(f"{error}; data files end in {', '.join(suffixes())}") from None
     if kind != "model":
         index = load_index(path)
         facts = {"kind": kind, "class": type(index).__name__, "bits": index.n_bits, "codes": len(index)}
-        return {**facts, "weighted": getattr(index, "weights", None) is not None}
+        return {**facts, "weighted": index.weights is not None}
     model = load_model(path)
     params = files.header(path)["params"]
     facts = {
@@ -79,46 +82,3 @@ def own_facts(path: Path) -> dict[str, Any]:
     if is_auto(getattr(model, "C", None)) and model.C_ is not None:
         facts["C"] = model.C_
     return {**facts, "weighted": model.search_weights_ is not None, "parameters": params}
-
-
-def npy_facts(path: Path) -> dict[str, Any]:
-    """Facts of a .npy file, from its first bytes."""
-    array = read_array(path)
-    facts = {"kind": "array", "dtype": str(array.dtype), "shape": list(array.shape)}
-    if array.ndim == 2 and array.dtype == np.uint8:
-        return {**facts, "kind": "codes", "rows": len(array), "bits": 8 * array.shape[1]}
-    return (
-        {**facts, "kind": "data", "rows": len(array), "features": array.shape[1]} if array.ndim == 2 else facts
-    )
-
-
-def npz_facts(path: Path) -> dict[str, Any]:
-    """Facts of a .npz file: a data set, or other arrays such as the answers of `search`."""
-    if not path.is_file():
-        raise FileNotFoundError(f"no such file: {path}")
-    try:
-        with np.load(path, allow_pickle=False) as found:
-            if "X" not in found.files:
-                return {"kind": "arrays"} | {name: layout(found[name]) for name in found.files}
-    except Exception as error:  # numpy and zipfile raise a dozen kinds
-        raise unreadable(path, ".npz", error) from None
-    return data_facts(path)
-
-
-def layout(array: NDArray[Any]) -> str:
-    """Dtype and shape."""
-    return f"{array.dtype} {list(array.shape)}"
-
-
-def data_facts(path: Path) -> dict[str, Any]:
-    """Facts of a data set."""
-    data = read(path)
-    facts: dict[str, Any] = {"kind": "data", "rows": len(data.X), "features": data.X.shape[1]}
-    facts["dtype"] = str(data.X.dtype)
-    if data.y is not None:
-        facts |= {"labels": str(data.y.dtype), "classes": len(np.unique(data.y))}
-    if data.Q is not None:
-        facts["queries"] = len(data.Q)
-    if data.qrels is not None:
-        facts["judgements"] = len(data.qrels)
-    return facts

@@ -13,20 +13,19 @@ from sklearn.utils import get_tags
 
 from structhash._numerics.validation import check_positive, join_names
 from structhash.cli.console import bar, check_output, print_table, say, show, to_json
-from structhash.cli.inputs import judgements, labels, methods, read_array, read_for
+from structhash.cli.inputs import judgements, labels, methods, read_for
 from structhash.estimators.base import load_model
 from structhash.evaluation.judged import embedding_of
 from structhash.evaluation.methods import Method, bit_by_bit, prepare, takes_unlabeled
-from structhash.io import Dataset, read, read_codes, write_npy
+from structhash.io import Dataset, map_array, read, read_codes, suffixes, write_npy
 from structhash.io.container import atomic
-from structhash.pieces import is_auto, spell
-from structhash.search import Exact, load_index
+from structhash.pieces import classes, is_auto, spell
+from structhash.search import load_index
 from structhash.supervision import Neighbours, Qrels
 from structhash.training.selection import alternatives, best, trials
 
 BITS = 64  # of a code, unless told otherwise
 SHOWN = 3  # queries in the table on a terminal
-DATA_NAMES = (".npy", ".npz", ".csv")  # no endings for models and indexes
 
 
 def fit(
@@ -41,7 +40,7 @@ def fit(
     as_json: bool,
 ) -> None:
     """Learn a model from a data file and save it."""
-    check_output(out, data, others, refused=DATA_NAMES)
+    check_output(out, data, others, refused=suffixes())
     method = trainable(spec)
     if limit is not None:
         check_tune(limit, method, neighbours, others)
@@ -204,27 +203,25 @@ def index(
     codes: Path, out: Path, bits: int | None, backend: str, ids: Path | None, model: Path | None, as_json: bool
 ) -> None:
     """Put codes into an index and save it."""
-    check_output(out, codes, ids, model, refused=DATA_NAMES)
-    if backend not in ("exact", "flat"):
-        raise ValueError(f"--backend {backend!r}: give exact or flat")
+    check_output(out, codes, ids, model, refused=suffixes())
+    known: dict[str, Any] = dict(classes("indexes"))
+    if backend not in known:
+        raise ValueError(f"--backend {backend!r}: give one of {', '.join(known)}")
     table = read_codes(codes)
     n_bits, weights = bits or 8 * table.shape[1], None
     if model is not None:
         encoder = load_model(model)
         n_bits = bits or encoder.n_bits_
         weights = None if encoder.search_weights_ is None else encoder.weights_at(n_bits)
-    if backend == "exact":
-        made: Any = Exact(n_bits, weights)
-    elif weights is None:
-        from structhash.search import Flat
-
-        made = Flat(n_bits)
-    else:
+    if weights is not None and not known[backend].takes_weights:
+        able = ", ".join(name for name, each in known.items() if each.takes_weights)
         raise ValueError(
-            f"{model} weighs its bits, which flat cannot; use --backend exact, or give --bits and no --model"
+            f"{model} weighs its bits, which {backend} cannot; "
+            f"use --backend {able}, or give --bits and no --model"
         )
+    made = known[backend](n_bits) if weights is None else known[backend](n_bits, weights)
     made.source = None if model is None else encoder.fingerprint()
-    made.add(table, None if ids is None else np.asarray(read_array(ids)))
+    made.add(table, None if ids is None else np.asarray(map_array(ids)))
     made.save(out)
     facts = {"codes": len(made), "bits": n_bits, "backend": backend, "weighted": weights is not None}
     show({**facts, "file": str(out)}, as_json)

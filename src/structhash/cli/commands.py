@@ -127,7 +127,10 @@ def index(
         int | None, typer.Option(min=1, help="Bits of a code.", show_default="as the model, or 8 a byte")
     ] = None,
     backend: Annotated[
-        str, typer.Option(help="exact (plain and weighted), or flat (faiss; plain, quicker on large sets).")
+        str,
+        typer.Option(
+            help="exact (plain and weighted), flat (faiss; plain, quicker), or other `pieces indexes`."
+        ),
     ] = "exact",
     ids: Annotated[
         Path | None, typer.Option(help="A .npy file, a whole number a code.", show_default="row numbers")

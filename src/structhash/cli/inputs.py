@@ -15,7 +15,7 @@ from structhash._numerics.validation import describe, join_names
 from structhash.evaluation import compare as evaluate
 from structhash.evaluation.judged import check_method
 from structhash.evaluation.methods import Method, every_method, parse_method, split_specs
-from structhash.io import Dataset, read, unreadable
+from structhash.io import Dataset, read
 
 
 class Retrieval(NamedTuple):
@@ -141,19 +141,3 @@ def judgements(qrels: NDArray[Any], n_queries: int, n: int, path: Path) -> NDArr
     if not (qrels[:, 2] > 0).any():
         raise ValueError(f"qrels of {path} call no document relevant; grades above 0 are needed")
     return qrels.astype(np.int64)
-
-
-def read_array(path: Path) -> NDArray[Any]:
-    """Any array of a .npy file, mapped, not read.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        If there is no such file, or it is no .npy file.
-    """
-    if not path.is_file():
-        raise FileNotFoundError(f"no such file: {path}")
-    try:
-        return np.lib.format.open_memmap(path, mode="r")
-    except Exception as error:  # numpy raises a dozen kinds of error on damaged files
-        raise unreadable(path, ".npy", error) from None

@@ -1,6 +1,6 @@
-"""Files: atomic writes, and named arrays with a checked JSON header in one safetensors file.
+"""Atomic writes, and our container: named arrays with a checked JSON header in one safetensors file.
 
-Nothing here pickles, so opening a file from a stranger runs no code of theirs.
+Nothing here pickles, so a file from a stranger cannot run code when it is opened.
 """
 
 from __future__ import annotations
@@ -11,33 +11,39 @@ import json
 import os
 import secrets
 import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from structhash._numerics.validation import describe
 
-__all__ = ["atomic", "header", "load", "save", "what"]
+__all__ = ["Arrays", "Header", "atomic", "header", "load", "save", "what"]
 
-FORMAT, VERSION = "structhash", 1
-DTYPES = [np.dtype(code) for code in "?bBhHiIqQefd"]
-RESERVED = ("format", "version", "kind", "crc32")
-MAKERS = {  # what makes files of a kind, or of any
+Arrays = dict[str, NDArray[Any]]
+Header = dict[str, Any]
+
+_FORMAT_NAME, _FORMAT_VERSION = "structhash", 1
+_SAVED_DTYPES = [np.dtype(code) for code in "?bBhHiIqQefd"]
+_RESERVED_ENTRIES = ("format", "version", "kind", "crc32")
+_HINTS = {  # which command makes files of a kind; "" is for files of any kind
     "model": "; structhash fit makes models",
     "index": "; structhash index makes indexes, from codes",
-    "": "; structhash fit makes models, structhash index makes indexes; data are in .npy, .npz or .csv files",
+    "": "; structhash fit makes models, structhash index makes indexes",
 }
-SIGNS = {b"\x93NUMPY": "a .npy file", b"PK\x03\x04": "a .npz or other zip file"}  # by the first bytes
+_SIGNATURES = {b"\x93NUMPY": "a .npy file", b"PK\x03\x04": "a .npz or other zip file"}  # first bytes of a file
 
 
 @contextlib.contextmanager
-def atomic(path):
-    """Write a file whole or not at all.
+def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Write a file completely or not at all.
 
-    Yields a temporary path in the same folder. When the block ends well, the file there is flushed to disk
-    and takes the place of `path` in one step; when it raises, that file is deleted and `path` is untouched.
+    The block writes to a temporary file in the same folder. When the block succeeds, that file is flushed to
+    disk and replaces `path` in one step. When the block raises, that file is deleted and `path` stays the same.
 
     Parameters
     ----------
@@ -63,7 +69,7 @@ def atomic(path):
     >>> target.read_text()
     'whole'
     """
-    target = Path(os.path.realpath(path))  # through a link, so that the link stays
+    target = Path(os.path.realpath(path))  # a link is followed, so that it stays a link
     if target.exists() and not target.is_file():
         raise ValueError(f"cannot write {path}: it is a folder or a device; give the name of a file")
     if not target.parent.is_dir():
@@ -75,7 +81,7 @@ def atomic(path):
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         mode = (target if target.exists() else temporary).stat().st_mode
         yield temporary
-        temporary.chmod(mode)  # a writer may have made a new file there with other rights
+        temporary.chmod(mode)  # the block may have made a new file with other rights
         _flush(temporary)
         os.replace(temporary, target)
     except BaseException:
@@ -85,7 +91,8 @@ def atomic(path):
         _flush(target.parent)
 
 
-def _flush(path):
+def _flush(path: Path) -> None:
+    """Flush a file or a folder to disk."""
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(handle)
@@ -93,11 +100,13 @@ def _flush(path):
         os.close(handle)
 
 
-def save(path, arrays, header, kind):
+def save(
+    path: str | os.PathLike[str], arrays: Mapping[str, ArrayLike], header: Mapping[str, Any], kind: str
+) -> None:
     """Save named arrays and a JSON header as one safetensors file, atomically.
 
-    The metadata holds one JSON string under the key "structhash", which is `header` with the entries
-    "format", "version", "kind" and "crc32" (a checksum of each array's bytes) added.
+    The metadata of the file holds one JSON string under the key "structhash". It is `header` with four more
+    entries: "format", "version", "kind" and "crc32" (a checksum of the bytes of each array).
 
     Parameters
     ----------
@@ -105,16 +114,18 @@ def save(path, arrays, header, kind):
     arrays : dict of str to array
         bool, integer, float16, float32 or float64, of any shape and memory order.
     header : dict
-        JSON values only. NaN and infinity are no JSON and are refused: write None or a string instead.
+        JSON values only. JSON lacks NaN and infinity: write None or a string instead.
     kind : str
-        What the file holds, "index.exact" for instance; `load` asks for it.
+        What the file holds, for instance "index.exact". `load` asks for it.
 
     Raises
     ------
     TypeError
-        If an array has another dtype or the header holds something that is no JSON.
+        If an array has another dtype or the header holds a value that JSON lacks.
     ValueError
         If the header holds NaN or infinity, or a reserved entry.
+    FileNotFoundError
+        If the folder does not exist.
 
     Examples
     --------
@@ -124,12 +135,14 @@ def save(path, arrays, header, kind):
     >>> load(path, kind="toy")
     ({'a': array([0, 1, 2])}, {'n_bits': 8})
     """
-    taken = [key for key in RESERVED if key in header]
+    taken = [key for key in _RESERVED_ENTRIES if key in header]
     if taken:
-        raise ValueError(f"the header may not hold {taken[0]!r}: {', '.join(RESERVED)} are set by save")
+        raise ValueError(
+            f"the header may not hold {taken[0]!r}; save sets {', '.join(_RESERVED_ENTRIES)}, remove it"
+        )
     plain = {name: _plain(name, array) for name, array in arrays.items()}
     sums = {name: _crc32(array) for name, array in plain.items()}
-    full = {"format": FORMAT, "version": VERSION, "kind": kind, "crc32": sums, **header}
+    full = {"format": _FORMAT_NAME, "version": _FORMAT_VERSION, "kind": kind, "crc32": sums, **header}
     try:
         text = json.dumps(full, allow_nan=False)
     except ValueError:
@@ -139,26 +152,28 @@ def save(path, arrays, header, kind):
     except TypeError as error:
         raise TypeError(f"the header must hold JSON values only: {error}; convert it first") from None
     with atomic(path) as temporary:
-        save_file(plain, temporary, metadata={FORMAT: text})
+        save_file(plain, temporary, metadata={_FORMAT_NAME: text})
 
 
-def _plain(name, array):
-    """`array` as a contiguous little-endian array, its shape kept."""
+def _plain(name: str, array: ArrayLike) -> NDArray[Any]:
+    """Return `array` as a contiguous little-endian array of the same shape."""
     array = np.asarray(array)
-    if array.dtype.newbyteorder("=") not in DTYPES:
-        allowed = ", ".join(dtype.name for dtype in DTYPES)
+    if array.dtype.newbyteorder("=") not in _SAVED_DTYPES:
+        allowed = ", ".join(dtype.name for dtype in _SAVED_DTYPES)
         raise TypeError(f"array {name!r} has dtype {array.dtype}, allowed are {allowed}")
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
 
 
-def _crc32(array):
+def _crc32(array: NDArray[Any]) -> int:
+    """Checksum of the bytes of an array."""
     return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
 
-def header(path, kind=None):
-    """The header of a file written by `save`, with "format", "version" and "kind"; errors as `load`.
+def header(path: str | os.PathLike[str], kind: str | None = None) -> Header:
+    """Read the header of a file that `save` wrote, with "format", "version" and "kind"; errors as `load`.
 
-    `kind` is the kind that the file must have, if any; "index" stands for "index.exact" and all others of it.
+    `kind` is the kind that the file must have; "index" allows "index.exact" and every other index. None allows
+    every kind.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "file"
@@ -169,14 +184,14 @@ def header(path, kind=None):
     return {key: value for key, value in _open(path, kind)[0].items() if key != "crc32"}
 
 
-def load(path, kind):
+def load(path: str | os.PathLike[str], kind: str) -> tuple[Arrays, Header]:
     """Load what `save` wrote.
 
     Parameters
     ----------
     path : str or path
     kind : str
-        The kind the file must have, as for `header`.
+        The kind that the file must have, as in `header`.
 
     Returns
     -------
@@ -189,8 +204,8 @@ def load(path, kind):
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is a folder, no safetensors file (then with what it is, as far as `what` can tell), damaged,
-        without our header, or of another version or kind.
+        If it is a folder, is not a safetensors file, is damaged, lacks our header, or has another version or
+        kind. The message names what the file is, where `what` can tell.
 
     Examples
     --------
@@ -203,11 +218,11 @@ def load(path, kind):
     ValueError: cannot read ...: it holds 'toy', not 'model'; structhash fit makes models
     """
     found, arrays = _open(path, kind, whole=True)
-    return arrays, {key: value for key, value in found.items() if key not in RESERVED}
+    return arrays, {key: value for key, value in found.items() if key not in _RESERVED_ENTRIES}
 
 
-def what(path):
-    """What a file is, in words, as far as its first bytes tell; "" where they do not.
+def what(path: str | os.PathLike[str]) -> str:
+    """Say in words what a file is, judged by its first bytes; "" where they do not tell.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "file"
@@ -221,50 +236,53 @@ def what(path):
         return _foreign(path)
 
 
-def _foreign(path):
-    """`what` for files of others."""
+def _foreign(path: str | os.PathLike[str]) -> str:
+    """Say what a file of another program is."""
     with open(path, "rb") as file:
         first = file.read(4096)
-    for sign, name in SIGNS.items():
+    for sign, name in _SIGNATURES.items():
         if first.startswith(sign):
             return name
     with contextlib.suppress(UnicodeDecodeError):
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(first)  # which may end within a character
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(
+            first
+        )  # the first bytes may end within a character
         return "text" if first and "".join(text.split()).isprintable() else ""
     return ""
 
 
-def _open(path, kind=None, whole=False):
-    """Full header, and arrays where the whole is asked for; each defect a ValueError with path and reason."""
+def _open(path: str | os.PathLike[str], kind: str | None = None, whole: bool = False) -> tuple[Header, Arrays]:
+    """Read the full header, and the arrays if `whole`; every defect is a ValueError with path and reason."""
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     if not path.is_file():
         raise ValueError(f"cannot read {path}: it is not a file")
-    sort = (kind or "").partition(".")[0]
-    maker = MAKERS.get(sort, "")
+    family = (kind or "").partition(".")[0]
+    hint = _HINTS.get(family, "")
     try:
         with safe_open(path, framework="numpy") as tensors:
             found = _parse(tensors.metadata())
             if kind not in (None, found["kind"], found["kind"].partition(".")[0]):
-                raise ValueError(f"it holds {describe(found['kind'])}, not {kind!r}{maker}")
+                raise ValueError(f"it holds {describe(found['kind'])}, not {kind!r}{hint}")
             names = tensors.keys() if whole else ()
-            arrays = {name: _check(tensors, name) for name in names}
+            arrays = {name: _read_array(tensors, name) for name in names}
             if whole and {name: _crc32(array) for name, array in arrays.items()} != found.get("crc32"):
-                raise ValueError("its arrays do not match their checksums; it is damaged, write it anew")
+                raise ValueError("its arrays do not match their checksums; it is damaged, write the file again")
     except SafetensorError as error:
         reason = f"damaged or no safetensors file ({error})"
         if other := _foreign(path):
-            reason = f"{other}, no {sort or 'model or index'}"
-        raise ValueError(f"cannot read {path}: it is {reason}{maker}") from None
+            reason = f"{other}, no {family or 'model or index'}"
+        raise ValueError(f"cannot read {path}: it is {reason}{hint}") from None
     except ValueError as error:
         raise ValueError(f"cannot read {path}: {error}") from None
     return found, arrays
 
 
-def _check(tensors, name):
+def _read_array(tensors: Any, name: str) -> NDArray[Any]:
+    """Read one array of an open safetensors file."""
     try:
-        array = tensors.get_tensor(name)
+        array: NDArray[Any] = tensors.get_tensor(name)
     except (TypeError, AttributeError):  # safetensors knows dtypes that numpy lacks
         raise ValueError(f"array {name!r} has a dtype that numpy lacks") from None
     if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
@@ -272,22 +290,26 @@ def _check(tensors, name):
     return array
 
 
-def _parse(metadata):
-    """The header in the metadata of a safetensors file."""
-    if FORMAT not in (metadata or {}):
+def _parse(metadata: dict[str, str] | None) -> Header:
+    """Read our header from the metadata of a safetensors file."""
+    if metadata is None or _FORMAT_NAME not in metadata:
         raise ValueError("it is a safetensors file of another program (no structhash header)")
     try:
-        found = json.loads(metadata[FORMAT], parse_constant=_refuse)
+        found = json.loads(metadata[_FORMAT_NAME], parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"its header is no JSON ({error})") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT or not isinstance(found.get("kind"), str):
+        raise ValueError(f"its header is not JSON ({error})") from None
+    named = isinstance(found, dict) and isinstance(found.get("kind"), str)
+    if not named or found.get("format") != _FORMAT_NAME:
         raise ValueError("its header is not of the structhash format")
-    if found.get("version") != VERSION:
+    if found.get("version") != _FORMAT_VERSION:
+        version = describe(found.get("version"))
         raise ValueError(
-            f"it has version {describe(found.get('version'))}, this structhash reads {VERSION}; upgrade it"
+            f"it has version {version}, this structhash reads {_FORMAT_VERSION}; upgrade structhash"
         )
-    return found
+    ours: Header = found
+    return ours
 
 
-def _refuse(constant):
-    raise ValueError(f"{constant} is no JSON")
+def _refuse(constant: str) -> None:
+    """Refuse NaN and infinity, which Python would read."""
+    raise ValueError(f"{constant} is not JSON")

@@ -1,31 +1,25 @@
 """Search packed codes by Hamming or weighted Hamming distance.
 
-`Exact` needs numpy and numba alone; `Flat` is a faiss index and imports faiss when it is first asked for.
+Each index is a piece in this folder: a subclass of `structhash.search.base.Index` in a file of its own.
+`Exact` needs only numpy and numba. `Flat` needs faiss, and imports it when an index is made.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import Any
 
+from structhash import pieces
 from structhash._numerics.validation import describe
 from structhash.io import container as files
+from structhash.search.base import Index
 from structhash.search.exact import Exact
+from structhash.search.flat import Flat
 
-if TYPE_CHECKING:
-    from structhash.search.faiss import Flat
-
-__all__ = ["Exact", "Flat", "load_index"]
+__all__ = ["Exact", "Flat", "Index", "load_index"]
 
 
-def __getattr__(name):
-    if name == "Flat":
-        from structhash.search.faiss import Flat
-
-        return Flat
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def load_index(path):
+def load_index(path: str | os.PathLike[str]) -> Index:
     """Open an index file of any kind.
 
     Parameters
@@ -34,14 +28,17 @@ def load_index(path):
 
     Returns
     -------
-    index : Exact or Flat
+    index : Index
+        An object of the class whose `kind` the file names.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is damaged, foreign, or holds no index.
+        If the file is damaged, comes from another program, or does not hold an index.
+    ImportError
+        If the index needs a library that is not installed.
 
     Examples
     --------
@@ -53,10 +50,11 @@ def load_index(path):
     Exact(n_bits=8, ntotal=0)
     """
     kind = files.header(path, "index")["kind"]
-    if kind == "index.exact":
-        return Exact.load(path)
-    if kind == "index.flat":
-        return __getattr__("Flat").load(path)
-    raise ValueError(
-        f"cannot read {path}: it holds {describe(kind)}, not 'index.exact' or 'index.flat'; upgrade structhash"
-    )
+    found: dict[str, Any] = dict(pieces.classes("indexes"))
+    known: dict[str, type[Index]] = {piece.kind: piece for piece in found.values()}
+    if kind not in known:
+        raise ValueError(
+            f"cannot read {path}: it holds {describe(kind)}, not {' or '.join(map(repr, known))}; "
+            "upgrade structhash"
+        )
+    return known[kind].load(path)

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import numbers
 import operator
-from typing import Any
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.validation import describe
-from structhash.codes import check_codes, check_n_bits
+from structhash.codes import byte_tables, check_codes, check_n_bits
 from structhash.io import container as files
 
-__all__ = ["check_ids", "check_k", "check_radius", "load_table"]
+__all__ = ["NO_CODE_DISTANCE", "Table", "check_ids", "check_k", "check_radius", "check_weights", "load_table"]
 
-FAR = np.iinfo(np.int32).max  # the distance of "no such code", as in faiss
+NO_CODE_DISTANCE = int(np.iinfo(np.int32).max)  # the distance in an empty place, as in faiss
 
 
-def check_k(k):
-    """Return `k` as a Python int; TypeError if it is no whole number, ValueError if it is below 1.
+class Table(NamedTuple):
+    """The content of an index file."""
+
+    n_bits: int
+    codes: NDArray[np.uint8]  # (n, ceil(n_bits / 8))
+    ids: NDArray[np.int64] | None  # (n,), strictly ascending; None for running numbers
+    weights: NDArray[Any] | None  # (n_bits,)
+    source: str | None  # fingerprint of the model that made the codes
+
+
+def check_k(k: int) -> int:
+    """Return `k` as a Python int; TypeError if it is not an integer, ValueError if it is below 1.
 
     >>> check_k(10)
     10
@@ -32,36 +45,58 @@ def check_k(k):
     return k
 
 
-def check_radius(r):
-    """Return the radius as a float in the range of float32; errors if it is no number, negative or NaN.
+def check_radius(r: float) -> float:
+    """Return the radius as a float in the range of float32; errors if it is not a number, negative or NaN.
 
     >>> check_radius(3)
     3.0
     """
-    radius: Any = r
     if not isinstance(r, numbers.Real):
         raise TypeError(f"the radius must be a number, got {describe(r)}")
-    if not radius >= 0:
+    if not r >= 0:
         raise ValueError(f"the radius must be at least 0, got {describe(r)}")
-    return float(min(radius, float(np.finfo(np.float32).max)))
+    return float(min(r, float(np.finfo(np.float32).max)))
 
 
-def check_ids(ids, n, own, ntotal, known):
-    """Check the ids of `n` codes that are to join an index of `ntotal`.
+def check_weights(weights: ArrayLike, n_bits: int) -> NDArray[np.float64]:
+    """Return a copy of the weights (n_bits,) as float64, without -0.0; ValueError if they are not valid.
 
-    An index has running numbers or its caller's own ids, decided by the first codes it gets, never both: a
-    mixture could give one number to two codes.
+    >>> check_weights([1, -0.0], n_bits=2)
+    array([1., 0.])
+    """
+    weights = np.array(weights, dtype=np.float64) + 0.0
+    if weights.shape != (n_bits,):
+        raise ValueError(f"weights must have shape ({n_bits},), one for each bit, got {weights.shape}")
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError(f"weights must be finite and at least 0, got {weights.min()} to {weights.max()}")
+    byte_tables(weights)  # refuses a sum beyond float32
+    return weights
+
+
+def check_ids(
+    ids: ArrayLike | None,
+    n: int,
+    own: bool,
+    ntotal: int,
+    known: Callable[[], Iterable[NDArray[np.int64]]],
+) -> NDArray[np.int64] | None:
+    """Check the ids of codes that are about to join an index.
+
+    An index has running numbers or its caller's own ids, never both: a mixture could give one number to two
+    codes. The first codes decide.
 
     Parameters
     ----------
     ids : int64 array of shape (n,), or None for running numbers
         Non-negative, unique, none of them in the index. Other integer dtypes are converted.
     n : int
+        Number of codes that join.
     own : bool
         Whether the index has its caller's own ids.
     ntotal : int
+        Number of codes in the index.
     known : callable
-        Gives the index's own ids, an iterable of int64 arrays.
+        Returns the index's own ids, an iterable of int64 arrays. It is called only if they are needed.
 
     Returns
     -------
@@ -70,7 +105,7 @@ def check_ids(ids, n, own, ntotal, known):
     Raises
     ------
     TypeError
-        If the ids are no integers.
+        If the ids are not integers.
     ValueError
         If there are not n of them, one is negative, too large, repeated or in the index already, or own ids
         and running numbers meet.
@@ -95,8 +130,8 @@ def check_ids(ids, n, own, ntotal, known):
         )
     if n and not 0 <= ids.min() <= ids.max() <= np.iinfo(np.int64).max:
         raise ValueError(f"ids must be from 0 to 2**63 - 1, got {ids.min()} to {ids.max()}")
-    ids = ids.astype(np.int64)
-    values, counts = np.unique(ids, return_counts=True)
+    checked: NDArray[np.int64] = ids.astype(np.int64)
+    values, counts = np.unique(checked, return_counts=True)
     if n and counts.max() > 1:
         raise ValueError(f"ids must be unique, but {values[counts.argmax()]} comes {counts.max()} times")
     for old in known() if n else ():
@@ -104,40 +139,39 @@ def check_ids(ids, n, own, ntotal, known):
             shared = values[np.isin(values, old)]
             if shared.size:
                 raise ValueError(f"ids must be unique, but {shared[0]} is in the index already")
-    return ids
+    return checked
 
 
-def load_table(path, kind):
+def load_table(path: str | os.PathLike[str], kind: str) -> Table:
     """Load an index file and check it.
 
     Parameters
     ----------
     path : str or path
     kind : str
-        "index.exact" or "index.flat".
+        Such as "index.exact".
 
     Returns
     -------
-    n_bits : int
-    codes : uint8 array of shape (n, ceil(n_bits / 8))
-    ids : int64 array of shape (n,), strictly ascending, or None for running numbers
-    weights : float64 array of shape (n_bits,), or None
+    table : Table
 
     Raises
     ------
-    FileNotFoundError, ValueError
-        As `structhash.io.container.load`, and where the arrays do not fit each other.
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If `structhash.io.container.load` refuses the file, or its arrays do not fit each other.
 
     Examples
     --------
     >>> import tempfile
     >>> path = f"{tempfile.mkdtemp()}/index"
     >>> files.save(path, {"codes": np.zeros((2, 1), dtype=np.uint8)}, {"n_bits": 8}, kind="index.exact")
-    >>> load_table(path, "index.exact")[0]
+    >>> load_table(path, "index.exact").n_bits
     8
     """
     arrays, header = files.load(path, kind)
-    ids, weights = arrays.get("ids"), arrays.get("weights")
+    ids = arrays.get("ids")
     try:
         if "codes" not in arrays:
             raise ValueError("it has no codes")
@@ -152,4 +186,4 @@ def load_table(path, kind):
                 raise ValueError("its ids do not ascend from 0")
     except (TypeError, ValueError) as error:
         raise ValueError(f"cannot read {path}: {error}") from None
-    return n_bits, codes, ids, weights
+    return Table(n_bits, codes, ids, arrays.get("weights"), header.get("source"))

@@ -1,14 +1,20 @@
+"""Search by faiss, with the results of `Exact`."""
+
+import subprocess
+import sys
+
 import faiss
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import structhash.search.faiss as module
+import structhash.search.flat as module
 from structhash.codes import pack
+from structhash.io import container as files
 from structhash.search import Exact, Flat, load_index
 
-FAR = 2**31 - 1
+NO_CODE = 2**31 - 1
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +65,7 @@ def test_results_are_those_of_exact(n_bits, n, k, r, own_ids, seed):
 
 @pytest.mark.parametrize("own_ids", [False, True])
 def test_ties_at_the_last_rank(own_ids):
-    """3000 codes of 8 bits: every rank is in the midst of ties; all equal codes: nothing else."""
+    """With 3000 codes of 8 bits every rank lies among ties; with equal codes there is nothing but ties."""
     ids = np.random.default_rng(0).permutation(3000) if own_ids else None
     for codes in (random_codes(3000, 8, 0), np.zeros((3000, 1), dtype=np.uint8)):
         flat, exact = both(8, codes, ids)
@@ -68,7 +74,7 @@ def test_ties_at_the_last_rank(own_ids):
 
 
 def test_blocks_of_queries(monkeypatch):
-    monkeypatch.setattr(module, "QUERIES", 3)
+    monkeypatch.setattr(module, "_QUERIES_A_SEARCH", 3)
     flat, exact = both(8, random_codes(50, 8, 0))
     assert_same(flat, exact, random_codes(10, 8, 1), 5, 1)
 
@@ -78,14 +84,14 @@ def test_empty_index_and_no_queries():
     queries = random_codes(2, 12, 0)
     assert_same(flat, exact, queries, 3, 12)
     distances, ids = flat.search(queries, 2)
-    assert distances.tolist() == [[FAR, FAR]] * 2
+    assert distances.tolist() == [[NO_CODE, NO_CODE]] * 2
     assert ids.tolist() == [[-1, -1]] * 2
     flat.add(queries)
     exact.add(queries)
     assert_same(flat, exact, queries[:0], 3, 1)
     assert_same(flat, exact, queries, 3, float("inf"))
     distances, ids = flat.search(queries, 4)
-    assert (distances[:, 2:] == FAR).all()
+    assert (distances[:, 2:] == NO_CODE).all()
     assert (ids[:, 2:] == -1).all()
     assert (ids[:, :2] >= 0).all()
     assert repr(flat) == "Flat(n_bits=12, ntotal=2)"
@@ -110,6 +116,25 @@ def test_failed_add_changes_nothing(first, codes, ids, error, message):
         index.add(codes, ids)
     assert index.ntotal == 2
     assert index.search(np.array([[1]], dtype=np.uint8), 3)[1].tolist() == [[*(first or [0, 1]), -1]]
+
+
+def test_weights_in_a_file_are_refused(tmp_path):
+    arrays = {"codes": np.zeros((1, 1), dtype=np.uint8), "weights": np.ones(8)}
+    files.save(tmp_path / "index", arrays, {"n_bits": 8}, kind="index.flat")
+    with pytest.raises(ValueError, match=r"cannot read .*index: it has weights, which Flat does not take"):
+        load_index(tmp_path / "index")
+
+
+def test_ids_and_table_ascend():
+    codes = random_codes(3, 8, 0)
+    index = Flat(8)
+    index.add(codes, [9, 4, 6])
+    assert index.ids.tolist() == [4, 6, 9]
+    np.testing.assert_array_equal(index.table()[0], codes[[1, 2, 0]])
+    index = Flat(8)
+    index.add(codes)
+    assert index.table()[1] is None
+    assert index.ids.tolist() == [0, 1, 2]
 
 
 def test_arguments_refused():
@@ -182,7 +207,7 @@ def test_read_faiss_refuses(tmp_path):
     with pytest.raises(ValueError, match="it is not a file"):
         Flat.read_faiss(tmp_path)
     faiss.write_index_binary(faiss.IndexBinaryHNSW(8, 4), str(tmp_path / "hnsw"))
-    with pytest.raises(ValueError, match="no faiss file of a flat binary index"):
+    with pytest.raises(ValueError, match="not a faiss file of a flat binary index"):
         Flat.read_faiss(tmp_path / "hnsw")
     faiss.write_index_binary(faiss.IndexBinaryIDMap2(faiss.IndexBinaryHNSW(8, 4)), str(tmp_path / "mapped"))
     with pytest.raises(ValueError, match="need a flat binary faiss index, got IndexBinaryHNSW"):
@@ -212,3 +237,43 @@ def test_damaged_faiss_files_open_or_say_why(tmp_path, ids):
         else:
             opened.search(np.zeros((1, opened.n_bits // 8), dtype=np.uint8), 2)
     assert faiss.get_deserialization_vector_byte_limit() == limit
+
+
+WITHOUT_FAISS = """
+import sys
+sys.modules["faiss"] = None
+import numpy as np
+import structhash, structhash.search.flat
+from structhash.pieces import classes
+from structhash.search import Exact, Flat, load_index
+assert {"exact", "flat"} <= set(classes("indexes"))
+index = Exact(8)
+index.add(np.zeros((1, 1), dtype=np.uint8))
+assert index.search(np.zeros((1, 1), dtype=np.uint8), 1)[1].tolist() == [[0]]
+for make in (lambda: Flat(8), lambda: load_index(sys.argv[1])):
+    try:
+        make()
+    except ImportError as error:
+        print(error)
+"""
+
+
+def test_everything_but_flat_works_without_faiss(tmp_path):
+    Flat(8).save(tmp_path / "index")
+    words = [sys.executable, "-c", WITHOUT_FAISS, str(tmp_path / "index")]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    message = "Flat needs faiss, which is not installed; pip install structhash[faiss]"
+    assert done.stdout.splitlines() == [message, message]
+
+
+def test_faiss_is_imported_when_an_index_is_made():
+    lines = """
+import sys
+import structhash.search.flat
+from structhash.pieces import classes
+classes("indexes")
+assert "faiss" not in sys.modules
+structhash.search.flat.Flat(8)
+assert "faiss" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", lines], check=True)

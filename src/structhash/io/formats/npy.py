@@ -1,0 +1,36 @@
+"""Data sets in .npy files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from structhash.io.arrays import load_array, map_array
+from structhash.io.dataset import Dataset
+from structhash.io.formats.base import Format
+
+__all__ = ["Npy"]
+
+
+@dataclass(frozen=True)
+class Npy(Format):
+    """One array of numpy: X."""
+
+    suffixes: ClassVar[tuple[str, ...]] = (".npy",)
+
+    def read(self, path: Path) -> Dataset:
+        """Read X."""
+        return Dataset(load_array(path))
+
+    def facts(self, path: Path) -> dict[str, Any]:
+        """Describe the array by its header: a uint8 matrix is packed codes, any other matrix is a data set."""
+        array = map_array(path)
+        facts = {"kind": "array", "dtype": str(array.dtype), "shape": list(array.shape)}
+        if array.ndim != 2:
+            return facts
+        if array.dtype == np.uint8:
+            return facts | {"kind": "codes", "rows": len(array), "bits": 8 * array.shape[1]}
+        return facts | {"kind": "data", "rows": len(array), "features": array.shape[1]}

@@ -1,0 +1,191 @@
+"""The contract of an index."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from structhash.codes import check_n_bits
+from structhash.io import container as files
+from structhash.pieces import snake
+from structhash.search._checks import check_radius, check_weights, load_table
+
+__all__ = ["Index"]
+
+
+class Index:
+    """Packed codes that queries are searched in.
+
+    A subclass implements `add`, `search` and `table`; the other methods have defaults. Results are ordered by
+    (distance, id), so that ties come out the same on every machine. A subclass that needs an optional library
+    imports it inside its methods.
+
+    Parameters
+    ----------
+    n_bits : int
+        Length of the codes, at least 1.
+    weights : float array of shape (n_bits,), optional
+        Finite and non-negative. Distances are then d_w(q, b) = sum_j w_j |q_j - b_j|, as float32.
+
+    Attributes
+    ----------
+    kind : str
+        Kind of its files, such as "index.exact". By default "index." and the registry name of the class.
+    takes_weights : bool
+        Whether the class takes weights, one for each bit. By default it does not.
+    source : str or None
+        Fingerprint of the model that made the codes, where it is known. Files keep it.
+
+    Raises
+    ------
+    TypeError
+        If `n_bits` is not an integer.
+    ValueError
+        If `n_bits` is below 1, or the class does not take weights, or they have another shape, are negative or
+        are not finite.
+    """
+
+    kind: ClassVar[str]
+    takes_weights: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "kind" not in vars(cls):
+            cls.kind = f"index.{snake(cls.__name__)}"
+
+    def __init__(self, n_bits: int, weights: ArrayLike | None = None) -> None:
+        self.n_bits: int = check_n_bits(n_bits)
+        self.source: str | None = None
+        self.weights: NDArray[np.float64] | None = None
+        if weights is not None:
+            if not self.takes_weights:
+                raise ValueError(f"{type(self).__name__} does not take weights; use plain distances, or Exact")
+            self.weights = check_weights(weights, self.n_bits)
+
+    def add(self, codes: NDArray[np.uint8], ids: ArrayLike | None = None) -> None:
+        """Add codes. When it raises, the index stays as it was.
+
+        Parameters
+        ----------
+        codes : uint8 array of shape (n, ceil(n_bits / 8))
+            Copied.
+        ids : int64 array of shape (n,), optional
+            Non-negative and unique. Without them codes get running numbers. The first codes decide which of the
+            two an index has; it never has both.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the codes are not packed codes of `n_bits` bits, or the ids break a rule above.
+        """
+        raise NotImplementedError
+
+    def search(self, codes: NDArray[np.uint8], k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Find the `k` nearest codes of each query.
+
+        An index may have fewer than k codes. The last places of each row are then empty: their id is -1, and
+        their distance is 2**31 - 1, or infinity with weights. ``ids >= 0`` selects the other places.
+
+        Parameters
+        ----------
+        codes : uint8 array of shape (n_queries, ceil(n_bits / 8))
+        k : int, at least 1
+
+        Returns
+        -------
+        distances : int32 (float32 with weights) array of shape (n_queries, k)
+            Ascending.
+        ids : int64 array of shape (n_queries, k)
+            Ascending among equal distances.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the queries are not packed codes of `n_bits` bits, or k is not an integer of at least 1.
+        """
+        raise NotImplementedError
+
+    def radius(
+        self, codes: NDArray[np.uint8], r: float
+    ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
+        """Find all codes within distance `r` of each query; a distance of exactly `r` counts.
+
+        The default ranks all codes with `search`, so it costs memory for n_queries times the size of the index.
+
+        Parameters
+        ----------
+        codes : uint8 array of shape (n_queries, ceil(n_bits / 8))
+        r : float, at least 0
+
+        Returns
+        -------
+        lims : int64 array of shape (n_queries + 1,)
+            Query i owns ``distances[lims[i]:lims[i + 1]]`` and the ids there.
+        distances : int32 (float32 with weights) array
+        ids : int64 array
+            Ordered by (distance, id) within each query. A query without such codes owns nothing.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the queries are not packed codes of `n_bits` bits, or r is not a number of at least 0.
+        """
+        r = check_radius(r)
+        distances, ids = self.search(codes, max(1, self.ntotal))
+        within = (ids >= 0) & (distances <= r)
+        lims = np.concatenate([[0], np.cumsum(within.sum(axis=1))]).astype(np.int64)
+        return lims, distances[within], ids[within]
+
+    def table(self) -> tuple[NDArray[np.uint8], NDArray[np.int64] | None]:
+        """Return all codes and their ids, in ascending order of the ids.
+
+        Returns
+        -------
+        codes : uint8 array of shape (n, ceil(n_bits / 8))
+        ids : int64 array of shape (n,), or None for running numbers
+        """
+        raise NotImplementedError
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """Ids of the codes, int64 (n,), ascending."""
+        ids = self.table()[1]
+        return np.arange(self.ntotal) if ids is None else ids
+
+    @property
+    def ntotal(self) -> int:
+        """Number of codes in the index."""
+        return len(self.table()[0])
+
+    def __len__(self) -> int:
+        return self.ntotal
+
+    def __repr__(self) -> str:
+        weights = "" if self.weights is None else "weights=..., "
+        return f"{type(self).__name__}(n_bits={self.n_bits}, {weights}ntotal={self.ntotal})"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the index as one file, codes in ascending order of their ids."""
+        codes, ids = self.table()
+        arrays = {"codes": codes, "ids": ids, "weights": self.weights}
+        present = {name: array for name, array in arrays.items() if array is not None}
+        files.save(path, present, {"n_bits": self.n_bits, "source": self.source}, kind=self.kind)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Load a file that `save` wrote; FileNotFoundError if it is missing, ValueError if it is damaged."""
+        table = load_table(path, cls.kind)
+        if table.weights is not None and not cls.takes_weights:
+            raise ValueError(
+                f"cannot read {path}: it has weights, which {cls.__name__} does not take; index the codes again"
+            )
+        try:
+            index = cls(table.n_bits) if table.weights is None else cls(table.n_bits, table.weights)
+        except ValueError as error:
+            raise ValueError(f"cannot read {path}: {error}") from None
+        index.add(table.codes, table.ids)
+        index.source = table.source
+        return index

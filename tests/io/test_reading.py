@@ -1,0 +1,124 @@
+"""Data files are read by the format that their extension names; a new format is one new file."""
+
+import importlib
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import structhash.io.formats
+from structhash.cli.commands import app
+from structhash.io import Dataset, facts, read, suffixes
+from structhash.io import container as files
+from structhash.io.formats.base import Format
+from structhash.pieces import classes
+
+TOY = """
+from dataclasses import dataclass
+
+import numpy as np
+
+from structhash.io.dataset import Dataset
+from structhash.io.formats.base import Format
+
+
+@dataclass(frozen=True)
+class ToyFormat(Format):
+    "Numbers apart by blanks."
+
+    suffixes = (".toy", ".blanks")
+
+    def read(self, path):
+        return Dataset(np.loadtxt(path, dtype=np.int8, ndmin=2))
+"""
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """A new file, seen as if it lay in the folder of formats; returns a data file in its format."""
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (folder / "toy.py").write_text(TOY)
+    structhash.io.formats.__path__.append(str(folder))
+    importlib.invalidate_caches()
+    data = tmp_path / "data.toy"
+    data.write_text("1 2\n3 4\n5 6\n")
+    yield data
+    structhash.io.formats.__path__.remove(str(folder))
+    sys.modules.pop("structhash.io.formats.toy", None)
+    vars(structhash.io.formats).pop("toy", None)
+    importlib.invalidate_caches()
+
+
+@pytest.mark.parametrize("piece", classes("formats").values())
+def test_every_format_keeps_the_contract(piece):
+    assert issubclass(piece, Format)
+    assert piece.suffixes
+    assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in piece.suffixes)
+    assert piece() == piece()
+
+
+def test_no_two_formats_share_an_extension():
+    every = [suffix for piece in classes("formats").values() for suffix in piece.suffixes]
+    assert sorted(every) == sorted(set(every)) == sorted(suffixes())
+    assert {".csv", ".npy", ".npz"} <= set(every)
+
+
+def test_a_format_must_implement_read(tmp_path):
+    with pytest.raises(NotImplementedError):
+        Format().read(tmp_path)
+    with pytest.raises(NotImplementedError):
+        Format().facts(tmp_path)
+
+
+def test_a_new_file_in_the_folder_is_a_new_format(toy, tmp_path):
+    data = read(toy)
+    assert isinstance(data, Dataset)
+    assert data.X.dtype == np.float32
+    assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
+    toy.rename(tmp_path / "data.BLANKS")
+    assert facts(tmp_path / "data.BLANKS") == {"kind": "data", "rows": 3, "features": 2, "dtype": "float32"}
+    with pytest.raises(ValueError, match=r"known are \.csv, \.npy, \.npz, \.toy, \.blanks$"):
+        read(tmp_path / "data.txt")
+
+
+def test_the_command_line_takes_a_new_format_without_another_edit(toy, tmp_path):
+    run = CliRunner().invoke
+    found = run(app, ["info", str(toy)])
+    assert found.exit_code == 0
+    assert "features  2" in found.stdout
+    found = run(app, ["fit", str(toy), "-o", str(tmp_path / "new.toy")])
+    assert "cannot write" in found.stderr
+    assert ".toy files hold data" in found.stderr
+    (tmp_path / "text").write_text("1 2")
+    assert (
+        "data files end in .csv, .npy, .npz, .toy, .blanks" in run(app, ["info", str(tmp_path / "text")]).stderr
+    )
+
+
+def test_the_toy_is_gone_again():
+    assert ".toy" not in suffixes()
+
+
+@pytest.mark.parametrize("function", [read, facts])
+def test_files_refused(tmp_path, function):
+    with pytest.raises(ValueError, match=r"unknown extension '\.txt', known are \.csv, \.npy, \.npz"):
+        function(tmp_path / "data.txt")
+    for suffix in suffixes():
+        path = tmp_path / f"data{suffix}"
+        with pytest.raises(FileNotFoundError, match="no such file"):
+            function(path)
+        path.mkdir()
+        with pytest.raises(ValueError, match="it is not a file"):
+            function(path)
+        path.rmdir()
+        path.touch()
+        with pytest.raises(ValueError, match="it is empty"):
+            function(path)
+
+
+def test_a_file_of_another_kind_is_named(tmp_path):
+    files.save(tmp_path / "index", {}, {}, kind="index.exact")
+    with pytest.raises(ValueError, match=r"known are \.csv, \.npy, \.npz; it is a .* of kind 'index\.exact'$"):
+        read(tmp_path / "index")

@@ -1,0 +1,254 @@
+"""The contract of an index, for every index; a new index is one new file."""
+
+import importlib
+import json
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import structhash.search
+from structhash import StructHash
+from structhash.cli.commands import app
+from structhash.codes import pack
+from structhash.io import container as files
+from structhash.io import write_npy
+from structhash.pieces import classes
+from structhash.search import Exact, Index, load_index
+
+NO_CODE = 2**31 - 1
+TOY = """
+import numpy as np
+
+from structhash.codes import check_codes, hamming
+from structhash.search.base import Index
+
+
+class ToyIndex(Index):
+    "Plain arrays, with running numbers only."
+
+    def __init__(self, n_bits):
+        super().__init__(n_bits)
+        self.codes = np.empty((0, -(-n_bits // 8)), dtype=np.uint8)
+
+    def add(self, codes, ids=None):
+        if ids is not None:
+            raise ValueError("ids: give none")
+        self.codes = np.concatenate([self.codes, check_codes(codes, self.n_bits)])
+
+    def search(self, codes, k):
+        found = hamming(codes, self.codes)
+        ids = np.argsort(found, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(found, ids, 1), ids
+
+    def table(self):
+        return self.codes, None
+"""
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """A new file, seen as if it lay in the folder of indexes."""
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (folder / "toy.py").write_text(TOY)
+    structhash.search.__path__.append(str(folder))
+    importlib.invalidate_caches()
+    yield classes("indexes")["toy_index"]
+    structhash.search.__path__.remove(str(folder))
+    sys.modules.pop("structhash.search.toy", None)
+    vars(structhash.search).pop("toy", None)
+    importlib.invalidate_caches()
+
+
+EVERY = pytest.mark.parametrize("piece", classes("indexes").values())
+
+
+def random_codes(n, n_bits, seed):
+    return pack(np.random.default_rng(seed).integers(0, 2, (n, n_bits), dtype=np.uint8))
+
+
+# every index
+
+
+def test_the_indexes_of_the_design_are_there():
+    assert {"exact", "flat"} <= set(classes("indexes"))
+
+
+@pytest.mark.parametrize(("name", "piece"), classes("indexes").items())
+def test_kinds_follow_the_registry_names(name, piece):
+    assert issubclass(piece, Index)
+    assert piece.kind == f"index.{name}"
+
+
+@EVERY
+@pytest.mark.parametrize("own_ids", [False, True])
+@pytest.mark.parametrize("n_bits", [5, 16])
+def test_results_are_ordered_by_distance_and_id(piece, own_ids, n_bits):
+    codes, queries = random_codes(30, n_bits, 0), random_codes(4, n_bits, 1)
+    ids = np.random.default_rng(2).permutation(99)[:30] if own_ids else np.arange(30)
+    index = piece(n_bits)
+    for part in np.array_split(np.arange(30), 3):
+        index.add(codes[part], ids[part] if own_ids else None)
+    assert len(index) == index.ntotal == 30
+    assert index.ids.tolist() == sorted(ids)
+    differing = np.bitwise_count(queries[:, None] ^ codes[None]).sum(axis=2)
+    distances, found = index.search(queries, 33)
+    assert (distances.dtype, found.dtype) == (np.int32, np.int64)
+    lims, within, near = index.radius(queries, 3)
+    assert (lims.dtype, within.dtype, near.dtype) == (np.int64, np.int32, np.int64)
+    for q, row in enumerate(differing):
+        pairs = sorted(zip(row.tolist(), ids.tolist()))
+        assert list(zip(distances[q].tolist(), found[q].tolist())) == pairs + [(NO_CODE, -1)] * 3
+        mine = slice(lims[q], lims[q + 1])
+        assert list(zip(within[mine].tolist(), near[mine].tolist())) == [pair for pair in pairs if pair[0] <= 3]
+
+
+@EVERY
+@pytest.mark.parametrize("n", [0, 3])
+def test_a_saved_index_comes_back(piece, n, tmp_path):
+    index, queries = piece(12), random_codes(5, 12, 1)
+    index.add(random_codes(n, 12, 0))
+    index.source = "a model"
+    index.save(tmp_path / "index")
+    assert files.header(tmp_path / "index")["kind"] == piece.kind
+    for loaded in (piece.load(tmp_path / "index"), load_index(tmp_path / "index")):
+        assert (type(loaded), loaded.n_bits, loaded.ntotal, loaded.source) == (piece, 12, n, "a model")
+        for mine, theirs in zip(index.search(queries, 4), loaded.search(queries, 4)):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+@EVERY
+def test_an_index_without_weights_says_so(piece):
+    assert piece(8).weights is None
+    assert piece(8).source is None
+    assert repr(piece(8)) == f"{piece.__name__}(n_bits=8, ntotal=0)"
+
+
+@EVERY
+def test_lengths_and_arguments_are_refused(piece):
+    queries = np.zeros((1, 1), dtype=np.uint8)
+    with pytest.raises(ValueError, match="n_bits must be at least 1"):
+        piece(0)
+    with pytest.raises(TypeError, match="n_bits must be a whole number"):
+        piece(1.5)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        piece(8).search(queries, 0)
+    with pytest.raises(ValueError, match="the radius must be at least 0"):
+        piece(8).radius(queries, -1)
+    with pytest.raises(ValueError, match="queries of 8 bits must have 1 bytes"):
+        piece(8).search(np.zeros((1, 2), dtype=np.uint8), 1)
+
+
+# the base class
+
+
+def test_a_subclass_must_implement_add_search_and_table():
+    index, codes = Index(8), np.zeros((1, 1), dtype=np.uint8)
+    for call in (lambda: index.add(codes), lambda: index.search(codes, 1), index.table):
+        with pytest.raises(NotImplementedError):
+            call()
+    with pytest.raises(ValueError, match="Index does not take weights"):
+        Index(8, np.ones(8))
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(12) / 4])
+def test_the_default_radius_agrees_with_exact(weights):
+    index, queries = Exact(12, weights), random_codes(5, 12, 1)
+    for _ in range(2):  # empty at first
+        for r in (0, 2.25, 4, np.inf):
+            for mine, theirs in zip(Index.radius(index, queries, r), index.radius(queries, r)):
+                assert mine.dtype == theirs.dtype
+                np.testing.assert_array_equal(mine, theirs)
+        index.add(random_codes(40, 12, 0))
+
+
+def test_a_kind_of_its_own_is_kept_and_not_inherited():
+    class Named(Index):
+        kind = "index.another"
+
+    class NamedAgain(Named):
+        pass
+
+    assert (Named.kind, NamedAgain.kind) == ("index.another", "index.named_again")
+
+
+# files of any kind
+
+
+def test_load_index_refuses_other_kinds(tmp_path):
+    files.save(tmp_path / "file", {}, {}, kind="model")
+    with pytest.raises(ValueError, match="it holds 'model', not 'index'; structhash index makes indexes"):
+        load_index(tmp_path / "file")
+    files.save(tmp_path / "later", {}, {}, kind="index.later")
+    with pytest.raises(
+        ValueError, match=r"it holds 'index\.later', not 'index\.exact' or 'index\.flat'; upgrade structhash"
+    ):
+        load_index(tmp_path / "later")
+    np.save(tmp_path / "x.npy", np.zeros(3))
+    with pytest.raises(ValueError, match=r"it is a \.npy file, no index; structhash index makes indexes"):
+        load_index(tmp_path / "x.npy")
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        load_index(tmp_path / "nothing")
+
+
+# a new file
+
+
+def test_a_new_file_in_the_folder_is_a_new_index(toy, tmp_path):
+    assert toy.kind == "index.toy_index"
+    codes = random_codes(9, 8, 0)
+    index, exact = toy(8), Exact(8)
+    for each in (index, exact):
+        each.add(codes)
+    index.save(tmp_path / "index")
+    loaded = load_index(tmp_path / "index")
+    assert type(loaded) is toy
+    for mine, theirs in zip(loaded.radius(codes, 2), exact.radius(codes, 2)):
+        np.testing.assert_array_equal(mine, theirs)
+    files.save(tmp_path / "later", {}, {}, kind="index.later")
+    with pytest.raises(ValueError, match=r"not 'index\.exact' or 'index\.flat' or 'index\.toy_index'"):
+        load_index(tmp_path / "later")
+
+
+def test_the_command_line_takes_a_new_index_without_another_edit(toy, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    codes, run = random_codes(9, 8, 0), CliRunner().invoke
+    write_npy("codes.npy", codes)
+    found = run(app, ["index", "codes.npy", "-o", "new", "--backend", "toy_index", "--json"])
+    assert found.exit_code == 0, found.stderr
+    expected = {"codes": 9, "bits": 8, "backend": "toy_index", "weighted": False, "file": "new"}
+    assert json.loads(found.stdout) == expected
+    assert type(load_index("new")) is toy
+    found = run(app, ["search", "new", "codes.npy", "-k", "3", "--json"])
+    exact = Exact(8)
+    exact.add(codes)
+    distances, ids = exact.search(codes, 3)
+    results = json.loads(found.stdout)["results"]
+    assert [each["ids"] for each in results] == ids.tolist()
+    assert [each["distances"] for each in results] == distances.tolist()
+    assert json.loads(run(app, ["info", "new", "--json"]).stdout)["kind"] == "index.toy_index"
+    found = run(app, ["index", "codes.npy", "-o", "other", "--backend", "magic"])
+    assert "--backend 'magic': give one of exact, flat, toy_index" in found.stderr
+
+
+def test_the_command_line_names_the_indexes_that_take_weights(toy, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 10)
+    X = rng.standard_normal((3, 4))[y] + 0.3 * rng.standard_normal((30, 4))
+    model = StructHash(n_bits=4, random_state=0, ranking="auc", schedule="totally_corrective").fit(X, y)
+    model.save("model")
+    write_npy("codes.npy", model.encode(X))
+    words = ["index", "codes.npy", "-o", "new", "--model", "model", "--backend"]
+    assert model.search_weights_ is not None
+    found = CliRunner().invoke(app, [*words, "toy_index"])
+    assert found.exit_code == 2
+    assert "model weighs its bits, which toy_index cannot; use --backend exact, or give --bits" in found.stderr
+    assert CliRunner().invoke(app, [*words, "exact"]).exit_code == 0
+    np.testing.assert_array_equal(load_index("new").weights, model.search_weights_)
+
+
+def test_the_toy_is_gone_again():
+    assert "toy_index" not in classes("indexes")
