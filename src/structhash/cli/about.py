@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from structhash.cli.console import show, to_json
-from structhash.estimators.base import load_model
+from structhash.estimators.loading import load_model
 from structhash.io import container as files
 from structhash.io import facts as data_facts
 from structhash.io import suffixes

@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from structhash._numerics.validation import check_positive, join_names
 from structhash.cli.console import bar, check_output, print_table, say, show, to_json
 from structhash.cli.inputs import judgements, labels, methods, read_for
-from structhash.estimators.base import load_model
+from structhash.estimators.loading import load_model
 from structhash.evaluation.judged import embedding_of
 from structhash.evaluation.methods import Method, bit_by_bit, prepare, takes_unlabeled
 from structhash.io import Dataset, map_array, read, read_codes, suffixes, write_npy

@@ -14,7 +14,7 @@ from structhash import __version__
 from structhash._numerics.validation import describe
 from structhash.cli.console import bar, check_output, print_table, to_json, write_json
 from structhash.cli.inputs import judgements, labels, measures, methods, numbers, retrieval
-from structhash.estimators.base import load_model
+from structhash.estimators.loading import load_model
 from structhash.evaluation import compare as library
 from structhash.evaluation import report
 from structhash.evaluation.compare import Result, every_distance
