@@ -38,10 +38,15 @@ class HingeMaster(RankingMaster):
         max_rounds: int = 1000,
         n_jobs: int = 1,
     ) -> None:
-        weights = np.ones(len(comparisons.queries)) if comparisons.weights is None else comparisons.weights
+        weights = comparisons.query_weights
         weights = weights * np.diff(comparisons.near_ptr) * np.diff(comparisons.far_ptr)
         comparisons = comparisons._replace(weights=weights)
         super().__init__(comparisons, graph, loss, regularizer, schedule, C / 2, tolerance, max_rounds, n_jobs)
+
+    def query_shares(self, comparisons: Comparisons) -> NDArray[np.float64]:
+        """Weight of each query (Q,), of sum 1."""
+        weights = comparisons.query_weights
+        return weights / weights.sum()
 
     def add(self, bit: NDArray[np.uint8]) -> Solution:
         """Weights and duals with one more bit (n,)."""

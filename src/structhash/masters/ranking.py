@@ -55,7 +55,7 @@ class RankingMaster(RegularizedMaster):
         self.graph, self.ranking, self.schedule = graph, ranking, schedule
         self.C, self.tolerance, self.max_rounds = C, tolerance, max_rounds
         n_near, n_far = np.diff(comparisons.near_ptr), np.diff(comparisons.far_ptr)
-        self.query_weights = query_shares(comparisons, ranking)
+        self.query_weights = self.query_shares(comparisons)
         unit = 2 * self.query_weights / (n_near * n_far)  # 2 / (n_queries P N), the factor that mu carries
         self.unit = np.concatenate([-unit, unit])  # of each row of the graph
         self.count_dtype = np.min_scalar_type(max(n_near.max(), n_far.max()))
@@ -71,6 +71,23 @@ class RankingMaster(RegularizedMaster):
         self.losses = np.zeros((0, len(self.first)))
         self.slopes = np.zeros((0, 0, len(self.first)))  # coefficients: free weights, planes, groups
         self.idle = np.zeros(0, int)
+
+    def query_shares(self, comparisons: Comparisons) -> NDArray[np.float64]:
+        """Weight of each query (Q,), of sum 1.
+
+        Queries of one point are the grade steps of one graded query. With a measure that has an `ideal` they
+        share its weight in proportion to weight * ideal: see `NDCG.ideal`.
+        """
+        weights: NDArray[Any] = comparisons.query_weights
+        ideal = self.ranking.ideal(np.diff(comparisons.near_ptr))
+        if ideal is not None:
+            _, point = np.unique(comparisons.queries, return_inverse=True)
+            gains: NDArray[Any] = weights * ideal
+            total = np.bincount(point, gains)[point]
+            weights = np.bincount(point, weights)[point] * np.divide(
+                gains, total, out=0 * gains, where=total > 0
+            )
+        return weights / weights.sum()
 
     def start(self) -> NDArray[np.floating]:
         """Entry weights before the first bit: every query's ranking reversed, with dual C / n_queries."""
@@ -190,19 +207,3 @@ class RankingMaster(RegularizedMaster):
         for r, dual in zip(active, duals):
             add_scaled(self.graph.indptr, self.unit * dual[self.group], self.planes[r], entries)
         return entries
-
-
-def query_shares(comparisons: Comparisons, ranking: Ranking) -> NDArray[np.float64]:
-    """Weight of each query (Q,), of sum 1.
-
-    Queries of one point are the grade steps of one graded query. With a measure that has an `ideal` they share
-    its weight in proportion to weight * ideal: see `NDCG.ideal`.
-    """
-    weights: NDArray[Any] = np.ones(len(comparisons.queries)) if comparisons.weights is None else comparisons.weights
-    ideal = ranking.ideal(np.diff(comparisons.near_ptr))
-    if ideal is not None:
-        _, point = np.unique(comparisons.queries, return_inverse=True)
-        gains = weights * ideal
-        total = np.bincount(point, gains)[point]
-        weights = np.bincount(point, weights)[point] * np.divide(gains, total, out=0 * gains, where=total > 0)
-    return weights / weights.sum()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
 from structhash.masters.base import RegularizedMaster, Solution
-from structhash.masters.columns import Columns, Side
+from structhash.masters.columns import Columns, EntryBlock
 from structhash.masters.schedules.base import Schedule
 from structhash.objectives.regularizers.base import Regularizer
 from structhash.pair_weights import Comparisons, PairGraph, repeat
@@ -47,7 +47,7 @@ class TripletMaster(RegularizedMaster):
         self.graph, self.loss, self.schedule = graph, loss, schedule
         self.C, self.tolerance, self.max_rounds = C, tolerance, max_rounds
         n_near, n_far = np.diff(comparisons.near_ptr), np.diff(comparisons.far_ptr)
-        weights = np.ones(len(n_near)) if comparisons.weights is None else comparisons.weights
+        weights = comparisons.query_weights
         self.triplet_weights = weights / (weights @ (n_near * n_far))
         self.unit = np.concatenate([-self.triplet_weights, self.triplet_weights])  # of each row of the graph
         self.partners = np.concatenate([n_far, n_near])
@@ -123,9 +123,9 @@ class TripletMaster(RegularizedMaster):
         held = ((u <= 0) & (gradient > 0)) | ((u >= self.upper) & (gradient < 0))
         free, view = ~held, self.columns.tabled(u)
 
-        def bend(near: Side, far: Side) -> NDArray[np.float64]:
+        def bend(near: EntryBlock, far: EntryBlock) -> NDArray[np.float64]:
             apart = view(near).distances, view(far).distances
-            columns = [self.columns.differing(side, free) for side in (near, far)]
+            columns = [self.columns.differing(block, free) for block in (near, far)]
             return self.loss.curvature(*apart, near.ptr, far.ptr, *columns, self.triplet_weights[near.queries])
 
         H = self.C * np.sum(self.columns.each(bend), axis=0)
@@ -149,7 +149,7 @@ class TripletMaster(RegularizedMaster):
 
         view = self.columns.tabled(u)
 
-        def conjugate(near: Side, far: Side) -> NDArray[np.float64]:
+        def conjugate(near: EntryBlock, far: EntryBlock) -> NDArray[np.float64]:
             apart = view(near).distances, view(far).distances
             return self.loss.scaled_conjugate(*apart, near.ptr, far.ptr, scale)
 
