@@ -19,7 +19,7 @@ KINDS = ("float16", "uint8", "int16", "int32", "bool", ">f8")
 @pytest.fixture
 def small_blocks(monkeypatch):
     for module in (structhash._numerics.scaling, structhash.families.linear, structhash.families.rbf):
-        monkeypatch.setattr(module, "ROWS", 7)
+        monkeypatch.setattr(module, "FEATURE_BLOCK_ROWS", 7)
 
 
 def pieces(X):

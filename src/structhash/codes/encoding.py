@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
-from structhash._numerics.blocks import ROWS, as_floats, row_slices
+from structhash._numerics.blocks import BLOCK_ROWS, as_floats, row_slices
 from structhash.codes import pack
 from structhash.codes.planes import Planes, make_product, write_codes
 
@@ -42,7 +42,7 @@ def encode_by_bits(
     ndarray uint8 (n, ceil(n_bits / 8))
     """
     codes = np.empty((len(rows), -(-n_bits // 8)), np.uint8)
-    for block in row_slices(len(rows), ROWS):
+    for block in row_slices(len(rows), BLOCK_ROWS):
         X = as_floats(rows[block])
         assert_all_finite(X, estimator_name=method, input_name="X")
         bits = bits_of(X)
@@ -61,8 +61,8 @@ def encode_by_planes(
     codes = np.empty((len(rows), -(-n_bits // 8)), np.uint8)
     first = Planes(planes.center, planes.normals[:n_bits], planes.thresholds[:n_bits])
     product = make_product(first, rows[:: 1 + len(rows) // _SAMPLED_ROWS].astype(np.float64))
-    scores = np.empty((min(ROWS, len(rows)), n_bits), np.float32)
-    for block in row_slices(len(rows), ROWS):
+    scores = np.empty((min(BLOCK_ROWS, len(rows)), n_bits), np.float32)
+    for block in row_slices(len(rows), BLOCK_ROWS):
         X = as_floats(rows[block])
         if not write_codes(product, X, codes[block], scores):
             assert_all_finite(X, estimator_name=method, input_name="X")
