@@ -15,7 +15,7 @@ from structhash.metrics.tie_blocks import TieBlocks
 
 __all__ = ["NAMES", "ndcg"]
 
-_RANKS_AT_ONCE = 1 << 20
+_RANKS_AT_ONCE = 1 << 16
 
 
 def ndcg(

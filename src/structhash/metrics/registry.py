@@ -50,7 +50,7 @@ def parse(name: str) -> Callable[[TieBlocks], NDArray[np.float64]]:
     word, at, k = name.partition("@") if isinstance(name, str) else ("", "", "")
     function = _named().get(word + "@k" if at else word)
     if function is None or (at and not (k.isdecimal() and int(k) > 0)):
-        raise ValueError(f"metric={describe(name)}: give, with an integer k >= 1, one of {', '.join(names())}")
+        raise ValueError(f"metric={describe(name)}: give one of {', '.join(names())}, with an integer k >= 1")
     return partial(function, k=int(k)) if at else function
 
 
