@@ -53,7 +53,7 @@ def test_rows_differ_if_one_number_differs(row):
     check_rows_differ(X)
 
 
-@pytest.mark.parametrize("family", [Linear(), RBF(anchors=9), RBF(anchors=9, sampling="kmeans")], ids=repr)
+@pytest.mark.parametrize("family", [Linear(), RBF(n_anchors=9), RBF(n_anchors=9, sampling="kmeans")], ids=repr)
 @pytest.mark.usefixtures("small_blocks")
 def test_the_size_of_a_block_does_not_matter(family, rng, monkeypatch):
     X = 3 + rng.standard_normal((60, 5))
@@ -82,7 +82,7 @@ def test_rows_of_any_type_have_the_features_of_their_copy_in_floats(name, kind, 
 
 
 @pytest.mark.parametrize("kind", ["float16", "float32"])
-@pytest.mark.parametrize("family", [Linear(), RBF(anchors=16)], ids=repr)
+@pytest.mark.parametrize("family", [Linear(), RBF(n_anchors=16)], ids=repr)
 @pytest.mark.usefixtures("small_blocks")
 def test_no_second_matrix_is_made(family, kind, rng):
     X = rng.standard_normal((20_000, 32)).astype(kind)
@@ -104,5 +104,5 @@ def test_kmeans_clusters_no_more_rows_than_it_must(rng, monkeypatch):
     X = rng.standard_normal((300, 4))
     seen = []
     monkeypatch.setattr(np, "unique", lambda Z, axis: seen.append(Z.shape) or Z)
-    RBF(anchors=5, sampling="kmeans").prepare(X, rng)
+    RBF(n_anchors=5, sampling="kmeans").prepare(X, rng)
     assert seen[0] == (50, 4)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from structhash import StructHash
-from structhash.baselines import LSH
 from structhash.codes._plane_kernels import pack_plane_bits
 from structhash.codes.planes import make_planes, make_product, write_codes
 from structhash.families.base import Family
@@ -116,21 +115,6 @@ def test_planes_that_do_not_fit_are_refused(rng):
         make_product(make_planes(np.zeros(3), np.zeros((2, 3)), np.zeros(2)), np.zeros((5, 4)))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_the_code_of_a_row_depends_on_the_row_alone(dtype, rng):
-    """Float32 products change when the rows are rolled by one, and many scores here are at a threshold."""
-    X = rng.integers(-3, 4, (400, 300)).astype(dtype) / 3
-    encoder = LSH(64, random_state=0).fit(X)
-    encoder.mean_ = X.mean(axis=0)
-    encoder.planes_ = np.sign(encoder.planes_).astype(dtype)
-    codes = encoder.encode(X)
-    for shift in (1, 5, 33):
-        np.testing.assert_array_equal(encoder.encode(np.roll(X, shift, axis=0)), np.roll(codes, shift, axis=0))
-    np.testing.assert_array_equal(np.concatenate([encoder.encode(row[None]) for row in X]), codes)
-    np.testing.assert_array_equal(encoder.encode(np.asfortranarray(X)), codes)
-    np.testing.assert_array_equal(encoder.encode(X, n_bits=11), encoder.encode(X)[:, :2] & [255, 7])
-
-
 def test_bits_of_training_rows_are_the_learned_bits(digits):
     X, y = digits
     for dtype in (np.float32, np.float64):
@@ -147,7 +131,8 @@ def test_planes_of_a_family_give_the_bits_of_its_decisions(name, dtype, digits):
     X, y = (part[:200] for part in digits)
     model = StructHash(8, ranking="sndcg", family=name, random_state=0).fit(X.astype(dtype), y)
     more = digits[0][200:].astype(dtype)
-    decided = model.family_.decide(model.family_.features(more, model.state_), model.bits_) > 0
+    learned = model.hash_function_
+    decided = learned.bits_of(more)
     assert np.mean(model.transform(more) == decided) > 0.998
-    center, normals, thresholds = model.family_.planes(model.state_, model.bits_)
+    center, normals, thresholds = learned.planes()
     np.testing.assert_array_equal(model.transform(more), (more - center) @ normals.T > thresholds)
