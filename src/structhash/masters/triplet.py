@@ -14,6 +14,8 @@ from structhash.masters.schedules.base import Schedule
 from structhash.objectives.regularizers.base import Regularizer
 from structhash.pair_weights import Comparisons, PairGraph, repeat
 
+__all__ = ["MIN_OBJECTIVE", "Risk", "TripletMaster"]
+
 MIN_OBJECTIVE = 1e-9  # times C: gaps are relative to this where the objective is smaller
 
 
@@ -25,10 +27,29 @@ class Risk(NamedTuple):
 
 
 class TripletMaster(RegularizedMaster):
-    """min cost'w + C mean f(w'dh) over 0 <= w <= upper, triplets being every (query, near, far).
+    """Weights for a triplet loss: min cost'w + C mean f(w'dh) over 0 <= w <= upper, over all (query, near, far).
 
-    `gap` of a solution is its duality gap, primal minus dual objective, relative to the primal: the KKT duals
-    are scaled by 1/max(1, max_r mu'dh_r / cost_r) to be feasible for all bits at hand, which proves the bound.
+    The `gap` of a solution is its duality gap, primal minus dual objective, relative to the primal. The KKT
+    duals are scaled by 1/max(1, max_r mu'dh_r / cost_r), which makes them feasible for all bits so far and
+    proves the bound.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+    graph : PairGraph
+        Of these comparisons.
+    loss : Loss
+        A smooth one.
+    regularizer : Regularizer
+    schedule : Schedule
+    C : float
+        Weight of the mean loss over triplets.
+    tolerance : float
+        Relative duality gap.
+    max_rounds : int
+        Newton steps a bit, at most.
+    n_jobs : int
+        Threads over queries.
     """
 
     def __init__(
@@ -105,7 +126,7 @@ class TripletMaster(RegularizedMaster):
             if gap <= self.tolerance:
                 break
             step, length = self.newton(u, risk.gradient), 1.0
-            while length > 1e-8:  # a step is far too long where few triplets bend it
+            while length > 1e-8:  # with few curved triplets the full step is far too long
                 trial = np.clip(u + length * step, 0.0, self.upper)
                 new = self.risk(trial)
                 rounds += 1
@@ -123,12 +144,12 @@ class TripletMaster(RegularizedMaster):
         held = ((u <= 0) & (gradient > 0)) | ((u >= self.upper) & (gradient < 0))
         free, view = ~held, self.columns.tabled(u)
 
-        def bend(near: EntryBlock, far: EntryBlock) -> NDArray[np.float64]:
+        def curvature(near: EntryBlock, far: EntryBlock) -> NDArray[np.float64]:
             apart = view(near).distances, view(far).distances
             columns = [self.columns.differing(block, free) for block in (near, far)]
             return self.loss.curvature(*apart, near.ptr, far.ptr, *columns, self.triplet_weights[near.queries])
 
-        H = self.C * np.sum(self.columns.each(bend), axis=0)
+        H = self.C * np.sum(self.columns.each(curvature), axis=0)
         H[np.diag_indices(len(H))] += 1e-10 * max(np.trace(H), 1e-300)
         step = np.zeros(len(u))
         step[free] = -np.linalg.lstsq(H, gradient[free], rcond=None)[0]
