@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from structhash._numerics.validation import check_choice, check_count, check_positive, describe, join_names
+from structhash._numerics.validation import check_count, check_nonnegative, check_positive, describe, join_names
 
 LONG = np.ones((300, 40))
 
@@ -39,7 +39,7 @@ def test_joined_names():
     assert join_names(list("abcdefghi")) == "a, b, c, d, e, f, g, h, ... (9 in all)"
 
 
-@pytest.mark.parametrize("check", [check_count, check_positive])
+@pytest.mark.parametrize("check", [check_count, check_positive, check_nonnegative])
 @pytest.mark.parametrize("value", [LONG, LONG.tolist(), csr_array(LONG)])
 def test_arrays_are_described_briefly(check, value):
     with pytest.raises(ValueError, match=r"^size=\w+ of (shape \(300, 40\)|length 300): give an?") as caught:

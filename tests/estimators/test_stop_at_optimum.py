@@ -88,7 +88,7 @@ def test_a_family_is_asked_for_the_score_less_the_cost(name, make_rankings):
     if name == "similar":  # pairs that are compared and that are not, a pair given twice, a row with itself
         pieces.append(Similar([[0, 1], [1, 0], [3, 3], [graph.rows[0], graph.indices[0]]], weight=2.5))
     for regularizer in pieces:
-        charged = regularizer.charge(pairs)
+        charged = regularizer.charge_costs(pairs)
         least = regularizer.cost(np.zeros(12, np.uint8))
         for bit in rng.integers(0, 2, (9, 12), dtype=np.uint8):
             expected = score(pairs, bit) - (regularizer.cost(bit) - least)
