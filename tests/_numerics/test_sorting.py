@@ -1,4 +1,4 @@
-"""Stable sorts of lists against numpy."""
+"""Stable sorts of one list and of many."""
 
 import numpy as np
 import pytest
