@@ -234,10 +234,10 @@ def query_shares(comparisons: Comparisons, ranking: Ranking) -> NDArray[np.float
     Queries of one point are the grade steps of one graded query. With a measure that has an `ideal` they share
     its weight in proportion to weight * ideal: see `NDCG.ideal`.
     """
-    weights = np.ones(len(rankings.queries)) if rankings.weights is None else rankings.weights
-    ideal = ranking.ideal(np.diff(rankings.near_ptr)) if isinstance(ranking, Ranking) else None
+    weights: NDArray[Any] = np.ones(len(comparisons.queries)) if comparisons.weights is None else comparisons.weights
+    ideal = ranking.ideal(np.diff(comparisons.near_ptr))
     if ideal is not None:
-        _, point = np.unique(rankings.queries, return_inverse=True)
+        _, point = np.unique(comparisons.queries, return_inverse=True)
         gains = weights * ideal
         total = np.bincount(point, gains)[point]
         weights = np.bincount(point, weights)[point] * np.divide(gains, total, out=0 * gains, where=total > 0)

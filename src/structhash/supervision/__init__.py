@@ -5,9 +5,18 @@ its `training_matrix(X)`, which is X unless it has query vectors of its own: see
 """
 
 from structhash.supervision.base import Supervision
-from structhash.supervision.labels import Labels, as_supervision, is_indicator
+from structhash.supervision.labels import Labels, as_supervision, check_labels, is_indicator
 from structhash.supervision.neighbours import Neighbours
 from structhash.supervision.qrels import Qrels
 from structhash.supervision.triplets import Triplets
 
-__all__ = ["Labels", "Neighbours", "Qrels", "Supervision", "Triplets", "as_supervision", "is_indicator"]
+__all__ = [
+    "Labels",
+    "Neighbours",
+    "Qrels",
+    "Supervision",
+    "Triplets",
+    "as_supervision",
+    "check_labels",
+    "is_indicator",
+]

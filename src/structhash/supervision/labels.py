@@ -201,14 +201,6 @@ def classify(y: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return index, sizes
 
 
-def check_labels(y: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
-    """Class number of each row, int64 (n,), and the number of classes; ValueError where labels say nothing."""
-    if y.dtype.kind == "f" and (y != np.floor(y)).any():
-        raise ValueError("Unknown label type: continuous; y holds fractions, give classes or a supervision")
-    label, size = classify(y)
-    return label.astype(np.int64), len(size)
-
-
 def is_indicator(y: Any) -> bool:
     """Whether y is an indicator matrix (n, L) of 0/1, L >= 2."""
     if getattr(y, "ndim", 2) != 2 or isinstance(y, str | bytes | type(None)):

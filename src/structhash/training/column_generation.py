@@ -161,7 +161,6 @@ def new_bit(
     Z, graph, master, family = problem.Z, problem.graph, problem.master, problem.function.family
     if not entries.any():  # nothing is violated: every comparison counts again
         entries = master.start()
-    charge = master.regularizer.charge_costs
     bit = np.zeros(len(Z), np.uint8)
     for attempt in range(MAX_REDRAWS + 1):
         drawn, begin = entries, start

@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
 
-from structhash.masters.ranking import shares
+from structhash.masters.ranking import RankingMaster
+from structhash.masters.schedules.stagewise import Stagewise
 from structhash.metrics import ndcg, tie_blocks
 from structhash.objectives.rankings.ndcg import NDCG
+from structhash.objectives.regularizers.l1 import L1
+from structhash.pair_weights import pair_graph
 from structhash.supervision import Qrels
 
 
@@ -104,6 +107,12 @@ def test_numpy_and_huge_k():
 
 
 # the graded NDCG loss and its surrogate: the weighted losses of the binary queries of each grade step
+
+
+def shares(rankings, ranking):
+    """Weight of each binary query in the master."""
+    graph = pair_graph(rankings, 1 + max(rankings.queries.max(), rankings.near.max(), rankings.far.max()))
+    return RankingMaster(rankings, graph, ranking, L1(), Stagewise(), 1.0).query_weights
 
 
 @pytest.fixture(params=range(20))
