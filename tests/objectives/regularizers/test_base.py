@@ -10,9 +10,6 @@ from structhash.objectives.regularizers.similar import Similar
 from structhash.pair_weights import PairWeights
 from structhash.pieces import load, names, spell
 
-RANKED = {CGHash: {}, StructHash: {"ranking": "sndcg"}}  # distilling has no regulariser
-
-
 @pytest.mark.parametrize("name", names("regularizers"))
 def test_every_regularizer_bounds_the_weights(name):
     regularizer = load("regularizers", name)
@@ -41,7 +38,7 @@ def test_estimators_take_it_and_save_it(cls, regularizer, digits, tmp_path):
     X, y = digits[0][:60], digits[1][:60]
     for schedule in names("schedules"):
         settings = {"schedule": schedule, "n_near": 5, "n_far": 5, "random_state": 0}
-        model = cls(n_bits=4, regularizer=regularizer, **settings, **RANKED[cls]).fit(X, y)
+        model = cls(n_bits=4, regularizer=regularizer, **settings).fit(X, y)
         piece = load("regularizers", regularizer)
         assert 0 < model.weights_.max() <= piece.upper
         model.save(tmp_path / "model")
@@ -88,7 +85,7 @@ def test_a_new_file_is_a_new_regularizer_that_trains(cls, drop_piece, digits):
     drop_piece("regularizers", TOY)
     assert "toy_regularizer" in names("regularizers")
     X, y = digits[0][:60], digits[1][:60]
-    settings = {"n_bits": 3, "n_near": 5, "n_far": 10, "random_state": 0, **RANKED[cls]}
+    settings = {"n_bits": 3, "n_near": 5, "n_far": 10, "random_state": 0}
     one, two = (
         cls(regularizer=name, C=C, **settings).fit(X, y)
         for name, C in (("toy_regularizer:price=2", 60), ("l1", 30))

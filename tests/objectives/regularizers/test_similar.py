@@ -6,9 +6,6 @@ from structhash.objectives.regularizers.similar import Similar
 from structhash.pair_weights import PairWeights, score
 from structhash.pieces import load
 
-RANKED = {CGHash: {}, StructHash: {"ranking": "sndcg"}}  # distilling has no regulariser
-
-
 def test_similar_costs_one_and_the_mean_over_its_pairs():
     pairs = np.array([[0, 1], [1, 2], [0, 3], [0, 3]])
     assert Similar(pairs).cost(np.array([0, 1, 0, 1], np.uint8)) == 2.0
@@ -45,7 +42,7 @@ def test_charged_costs_lower_the_score_of_a_bit_that_tells_a_pair_apart():
 @pytest.mark.parametrize("cls", [CGHash, StructHash])
 def test_pairs_of_rows_that_are_not_there_are_refused_at_fit(cls, digits):
     with pytest.raises(ValueError, match="pairs name row 30; the training matrix has rows 0 to 29"):
-        cls(n_bits=2, regularizer=Similar([[0, 30]]), **RANKED[cls]).fit(digits[0][:30], digits[1][:30])
+        cls(n_bits=2, regularizer=Similar([[0, 30]])).fit(digits[0][:30], digits[1][:30])
 
 
 def test_words_may_hold_pairs_next_to_other_settings():
