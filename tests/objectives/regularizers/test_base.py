@@ -10,6 +10,7 @@ from structhash.objectives.regularizers.similar import Similar
 from structhash.pair_weights import PairWeights
 from structhash.pieces import load, names, spell
 
+
 @pytest.mark.parametrize("name", names("regularizers"))
 def test_every_regularizer_bounds_the_weights(name):
     regularizer = load("regularizers", name)

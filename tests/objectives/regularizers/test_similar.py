@@ -6,6 +6,7 @@ from structhash.objectives.regularizers.similar import Similar
 from structhash.pair_weights import PairWeights, score
 from structhash.pieces import load
 
+
 def test_similar_costs_one_and_the_mean_over_its_pairs():
     pairs = np.array([[0, 1], [1, 2], [0, 3], [0, 3]])
     assert Similar(pairs).cost(np.array([0, 1, 0, 1], np.uint8)) == 2.0
