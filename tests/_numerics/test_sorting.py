@@ -1,4 +1,4 @@
-"""Stable sorts of one list and of many."""
+"""Stable sorts of lists against numpy."""
 
 import numpy as np
 import pytest

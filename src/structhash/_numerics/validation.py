@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_choice", "check_count", "check_positive", "describe", "join_names"]
+__all__ = ["check_choice", "check_count", "check_nonnegative", "check_positive", "describe", "join_names"]
 
 _MAX_SHOWN_CHARACTERS = 80
 _MAX_SHOWN_NAMES = 8
@@ -60,7 +60,19 @@ def check_positive(name: str, value: Any, most: float = np.finfo(float).max) -> 
 
 
 def check_nonnegative(name: str, value: Any) -> None:
-    """ValueError unless `value` is a finite number of at least 0."""
+    """Raise ValueError unless the setting `name` has a finite number `value` of at least 0."""
     number: Any = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
     if not 0 <= number < np.inf:
         raise ValueError(f"{name}={describe(value)}: give a finite number of at least 0")
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise ValueError unless the setting `name` has one of the words `choices` as its `value`.
+
+    >>> check_choice("ties", "mean", ("expected", "id"))
+    Traceback (most recent call last):
+    ...
+    ValueError: ties='mean': give one of expected, id
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}={describe(value)}: give one of {', '.join(choices)}")

@@ -226,19 +226,3 @@ class RankingMaster(RegularizedMaster):
         for r, dual in zip(active, duals):
             add_scaled(self.graph.indptr, self.unit * dual[self.group], self.planes[r], entries)
         return entries
-
-
-def query_shares(comparisons: Comparisons, ranking: Ranking) -> NDArray[np.float64]:
-    """Weight of each query (Q,), of sum 1.
-
-    Queries of one point are the grade steps of one graded query. With a measure that has an `ideal` they share
-    its weight in proportion to weight * ideal: see `NDCG.ideal`.
-    """
-    weights: NDArray[Any] = np.ones(len(comparisons.queries)) if comparisons.weights is None else comparisons.weights
-    ideal = ranking.ideal(np.diff(comparisons.near_ptr))
-    if ideal is not None:
-        _, point = np.unique(comparisons.queries, return_inverse=True)
-        gains = weights * ideal
-        total = np.bincount(point, gains)[point]
-        weights = np.bincount(point, weights)[point] * np.divide(gains, total, out=0 * gains, where=total > 0)
-    return weights / weights.sum()

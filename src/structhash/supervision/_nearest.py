@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import row_slices
+from structhash._numerics.blocks import row_slices, rows_within
 
 MAX_DISTANCES_IN_MEMORY = 4_000_000
 ROUNDING = 3e-5  # bounds the error of single precision, in units of the largest squared norm
@@ -18,7 +18,7 @@ Space = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 def query_slices(n: int) -> Iterator[slice]:
     """Runs of rows; the distances from one run to all n rows are in memory at a time."""
-    return row_slices(n, max(1, MAX_DISTANCES_IN_MEMORY // max(n, 1)))
+    return row_slices(n, rows_within(n, MAX_DISTANCES_IN_MEMORY))
 
 
 def scale_rows(X: NDArray[Any]) -> Space:
