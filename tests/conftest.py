@@ -1,6 +1,9 @@
 """Data and small problems that several test modules use."""
 
+import importlib
 import os
+import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +12,7 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 from structhash.pair_weights import Comparisons, pair_graph
+from structhash.pieces import KINDS
 from structhash.supervision import Labels
 
 ROOT = Path(__file__).parents[1]
@@ -86,3 +90,22 @@ def digits_problem(digits):
     bits = (y == np.array([*range(10), 3, 7])[:, None]) ^ (rng.random((12, len(y))) < 0.03)
     bits = bits.astype(np.uint8)
     return rankings, pair_graph(rankings, len(X)), bits
+
+
+@pytest.fixture
+def drop_piece(tmp_path):
+    """Make a file of this text look as if it lay in the folder of a kind, until the test ends."""
+    with ExitStack() as undo:
+
+        def drop(kind, text):
+            package, folder = importlib.import_module(KINDS[kind]), tmp_path / kind
+            folder.mkdir()
+            (folder / "toy.py").write_text(text)
+            package.__path__.append(str(folder))
+            importlib.invalidate_caches()
+            undo.callback(vars(package).pop, "toy", None)
+            undo.callback(sys.modules.pop, f"{package.__name__}.toy", None)
+            undo.callback(package.__path__.remove, str(folder))
+
+        yield drop
+    importlib.invalidate_caches()
