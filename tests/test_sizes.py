@@ -11,6 +11,7 @@ KINDS = {ast.ClassDef: "class", ast.FunctionDef: "function", ast.AsyncFunctionDe
 
 TO_DO = {  # shrinks to nothing
     "class estimators/base.py::HashEncoder",
+    "function search/_checks.py::check_ids",
 }
 
 
