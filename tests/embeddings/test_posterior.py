@@ -87,6 +87,7 @@ def test_training_vectors_are_as_unsure_as_those_of_new_rows():
     assert abs(sure[0] - sure[1]) < 0.03 < sure[2] - sure[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_anchors", [50, 2000])
 def test_it_classifies_new_rows(n_anchors):
     X, y = load_digits(return_X_y=True)
