@@ -18,7 +18,7 @@ import numpy as np
 
 from structhash._numerics.blocks import row_slices
 from structhash._numerics.gaussian import similarities, squared_distances
-from structhash._numerics.scaling import ROWS
+from structhash._numerics.scaling import FEATURE_BLOCK_ROWS
 from structhash.cli.console import write_json
 from structhash.cli.scores import LEGEND, stamp
 from structhash.embeddings.posterior import choose, places
@@ -40,7 +40,7 @@ def kernel(X, y, seed):
     index = np.unique(y[train], return_inverse=True)[1]
     units, sigma = choose(X[train], index, center, np.random.default_rng(seed))
     anchors, K = places(X[train], center, units), np.empty((len(X), len(train)), np.float32)
-    for run in row_slices(len(X), ROWS):
+    for run in row_slices(len(X), FEATURE_BLOCK_ROWS):
         K[run] = similarities(squared_distances(places(X[run], center, units), anchors), np.asarray(sigma))
     return K
 

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from structhash._numerics.memory import LARGE, allocate
 from structhash.pair_weights import Comparisons, laplacian, pair_graph, score
 
 
@@ -143,11 +142,3 @@ def test_partners_of_many_points(n_points, make_rankings, rng):
     )
     np.testing.assert_array_equal(graphs[1].differ(long), graphs[0].differ(bit))
     np.testing.assert_allclose(large.weights.sum(), small.weights.sum())
-
-
-@pytest.mark.parametrize("size", [0, 5, LARGE])
-def test_unset_arrays_are_arrays(size):
-    array, other = allocate(size, np.int16), allocate(size, np.int16)
-    array[:], other[:] = 3, 4
-    assert (array.dtype, array.shape) == (np.int16, (size,))
-    assert (array == 3).all()

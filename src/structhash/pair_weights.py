@@ -1,6 +1,6 @@
-"""Signed pair weights: all that a family of bits hears of triplets, losses and rankings.
+"""The seam: signed pair weights, all that a family of bits learns of triplets, losses and rankings.
 
-With W the symmetric matrix of pair weights and L = D - W its Laplacian, a 0/1 bit h scores
+Let W be the symmetric matrix of pair weights and L = D - W its Laplacian. A 0/1 bit h scores
 
     h'Lh = sum over unordered pairs {i, j} of W_ij [h_i != h_j]                 (eq. cgh-wl, CG-Sub)
 
@@ -18,12 +18,23 @@ from scipy.sparse import csr_array
 
 from structhash._numerics.memory import allocate
 
+__all__ = [
+    "Comparisons",
+    "PairGraph",
+    "PairWeights",
+    "laplacian",
+    "pair_graph",
+    "repeat",
+    "score",
+    "sum_absolute",
+]
+
 
 class Comparisons(NamedTuple):
-    """Which points ought to be near to, and which far from, each of Q query points.
+    """Which points should be near each of Q query points, and which far from it.
 
-    Query i owns ``near[near_ptr[i]:near_ptr[i+1]]`` and ``far[far_ptr[i]:far_ptr[i+1]]``; all are row numbers
-    of one matrix. Neither part of a query is empty.
+    Query i owns ``near[near_ptr[i]:near_ptr[i+1]]`` and ``far[far_ptr[i]:far_ptr[i+1]]``. All are row numbers
+    of one matrix. Every query has at least one near and one far point.
     """
 
     queries: NDArray[np.int64]
@@ -33,12 +44,18 @@ class Comparisons(NamedTuple):
     far_ptr: NDArray[np.int64]
     weights: NDArray[np.float64] | None = None
 
+    @property
+    def query_weights(self) -> NDArray[np.float64]:
+        """Weight of each query (Q,), 1 where none are given."""
+        return np.ones(len(self.queries)) if self.weights is None else self.weights
+
 
 class PairWeights(NamedTuple):
-    """Signed pair weights W = A + A' (n, n), > 0 pushes apart, and the row sums of W.
+    """Signed pair weights W = A + A' (n, n) and the row sums of W. A positive weight pushes two points apart.
 
-    A is kept in rows, row r being that of point ``rows[r]``: partners ``indices[indptr[r]:indptr[r+1]]`` and
-    their `values`. Entries that join the same two points, in either order, add up.
+    A is stored by rows. Row r belongs to point ``rows[r]``; it holds the partners
+    ``indices[indptr[r]:indptr[r+1]]`` and their `values`. Entries that join the same two points, in either
+    order, add up.
     """
 
     rows: NDArray[np.integer]
@@ -49,17 +66,17 @@ class PairWeights(NamedTuple):
 
     @property
     def weights(self) -> csr_array:
-        """W as a sparse matrix, made anew at each call."""
+        """W as a sparse matrix, computed at each call."""
         rows, n = np.repeat(self.rows, np.diff(self.indptr)), len(self.degree)
         A = csr_array((self.values, (rows, self.indices.astype(np.int32, copy=False))), shape=(n, n))
         return csr_array(A + A.T)
 
 
 class PairGraph(NamedTuple):
-    """Who meets whom, built once a fit.
+    """Who is compared with whom, built once a fit.
 
-    An *entry* is one (query, partner) pair of `Comparisons`: all near ones, then all far ones. Row r holds
-    the entries ``indptr[r]:indptr[r+1]`` of point ``rows[r]``: the near ones of every query, then the far ones.
+    An *entry* is one (query, partner) pair of `Comparisons`: all near ones, then all far ones. Row r holds the
+    entries ``indptr[r]:indptr[r+1]`` of point ``rows[r]``: the near ones of every query, then the far ones.
     """
 
     rows: NDArray[np.int32]  # (2 Q,)
@@ -68,24 +85,24 @@ class PairGraph(NamedTuple):
     n_points: int
 
     def by_entry(self, values: NDArray[Any]) -> NDArray[Any]:
-        """One value a point (n,) as one value an entry, that of its query (E,)."""
+        """Values of points (n,) as values of entries (E,): each entry gets that of its query."""
         return repeat(values[self.rows], self.indptr)
 
     def differ(self, bit: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """1 where an entry's two points differ in the bit, uint8 (E,)."""
+        """1 where the two points of an entry differ in the bit, uint8 (E,)."""
         out = self.by_entry(bit)
-        differ(self.indices, bit, out)
+        _differ(self.indices, bit, out)
         return out
 
     def pair_weights(self, entries: NDArray[np.floating], dtype: Any = np.float64) -> PairWeights:
-        """Entry weights (E,) as pair weights."""
+        """Weights of entries (E,) as pair weights of this dtype."""
         values = entries.astype(dtype, copy=False)
-        degree = degrees(self.rows, self.indptr, self.indices, values, self.n_points).astype(dtype, copy=False)
-        return PairWeights(self.rows, self.indptr, self.indices, values, degree)
+        degree = _degrees(self.rows, self.indptr, self.indices, values, self.n_points)
+        return PairWeights(self.rows, self.indptr, self.indices, values, degree.astype(dtype, copy=False))
 
 
-def pair_graph(rankings: Comparisons, n_points: int) -> PairGraph:
-    """Who meets whom in these rankings over `n_points` points.
+def pair_graph(comparisons: Comparisons, n_points: int) -> PairGraph:
+    """The graph of these comparisons over `n_points` points.
 
     Examples
     --------
@@ -97,9 +114,9 @@ def pair_graph(rankings: Comparisons, n_points: int) -> PairGraph:
     >>> score(pairs, np.array([0, 0, 1]))
     1.0
     """
-    queries = rankings.queries.astype(np.int32)
-    indptr = np.concatenate([rankings.near_ptr, rankings.far_ptr[1:] + rankings.near_ptr[-1]])
-    parts = rankings.near, rankings.far
+    queries = comparisons.queries.astype(np.int32)
+    indptr = np.concatenate([comparisons.near_ptr, comparisons.far_ptr[1:] + comparisons.near_ptr[-1]])
+    parts = comparisons.near, comparisons.far
     indices = allocate(sum(map(len, parts)), np.uint16 if n_points <= 2**16 else np.int32)
     np.concatenate(parts, out=indices, casting="unsafe")
     return PairGraph(np.concatenate([queries, queries]), indptr, indices, n_points)
@@ -109,8 +126,8 @@ def laplacian(pairs: PairWeights, S: NDArray[Any]) -> NDArray[Any]:
     """L S = D S - W S for S (n,) or (n, m)."""
     rows, indptr, indices, values, degree = pairs
     if S.ndim == 1:
-        out = degree * S
-        subtract_product(rows, indptr, indices, values, np.ascontiguousarray(S, out.dtype), out)
+        out: NDArray[Any] = degree * S
+        _subtract_product(rows, indptr, indices, values, np.ascontiguousarray(S, out.dtype), out)
         return out
     return np.stack([laplacian(pairs, column) for column in S.T], axis=1)
 
@@ -118,32 +135,32 @@ def laplacian(pairs: PairWeights, S: NDArray[Any]) -> NDArray[Any]:
 def score(pairs: PairWeights, bit: NDArray[Any]) -> float:
     """h'Lh of one 0/1 bit (n,): the left side of its dual constraint."""
     rows, indptr, indices, values, _ = pairs
-    return float(sum_parted(rows, indptr, indices, values, np.asarray(bit, np.uint8)))
+    return float(_sum_parted(rows, indptr, indices, values, np.asarray(bit, np.uint8)))
 
 
 def repeat(values: NDArray[Any], indptr: NDArray[np.int64]) -> NDArray[Any]:
-    """Value r at the places indptr[r]:indptr[r + 1], (E,)."""
+    """Value r at the entries indptr[r]:indptr[r + 1], (E,)."""
     out = allocate(indptr[-1], values.dtype)
-    fill(values, indptr, out)
+    _fill(values, indptr, out)
     return out
 
 
 @njit(cache=True, nogil=True)
-def fill(values, indptr, out):
+def _fill(values, indptr, out):
     """out[indptr[r]:indptr[r + 1]] = values[r]."""
     for r in range(len(values)):
         out[indptr[r] : indptr[r + 1]] = values[r]
 
 
 @njit(cache=True, nogil=True)
-def differ(indices, bit, out):
+def _differ(indices, bit, out):
     """out ^= bit[indices]."""
     for e in range(len(indices)):
         out[e] ^= bit[indices[e]]
 
 
 @njit(cache=True, nogil=True)
-def degrees(rows, indptr, indices, values, n):
+def _degrees(rows, indptr, indices, values, n):
     """Row sums of W, float64 (n,)."""
     out = np.zeros(n)
     for r in range(len(rows)):
@@ -156,8 +173,8 @@ def degrees(rows, indptr, indices, values, n):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def subtract_product(rows, indptr, indices, values, s, out):
-    """out -= W s. Unsigned places spare the test for negative ones, which costs as much as the sum."""
+def _subtract_product(rows, indptr, indices, values, s, out):
+    """out -= W s. Unsigned indices spare the test for negative ones, which costs as much as the sum."""
     for r in range(len(rows)):
         point = np.uint64(np.uint32(rows[r]))
         own, total = s[point], s[point] * 0
@@ -169,7 +186,7 @@ def subtract_product(rows, indptr, indices, values, s, out):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
-def sum_parted(rows, indptr, indices, values, bit):
+def _sum_parted(rows, indptr, indices, values, bit):
     """Sum of the values of entries whose points differ in the bit, in float64."""
     total = 0.0
     for r in range(len(rows)):
@@ -182,7 +199,7 @@ def sum_parted(rows, indptr, indices, values, bit):
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
 def sum_absolute(values):
-    """Sum of |values|, in float64, with no array of them."""
+    """Sum of |values|, in float64, without an array of them."""
     total = 0.0
     for e in range(len(values)):
         total += abs(values[e])

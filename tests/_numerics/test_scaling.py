@@ -1,4 +1,4 @@
-"""Features made some rows at a time: the same numbers, any type of input, no second matrix."""
+"""Statistics and features block by block: equal numbers, any type of input, no second matrix."""
 
 import tracemalloc
 
@@ -8,7 +8,7 @@ import pytest
 import structhash._numerics.scaling
 import structhash.families.linear
 import structhash.families.rbf
-from structhash._numerics.scaling import column_statistics, mean_and_scale
+from structhash._numerics.scaling import check_rows_differ, column_statistics, mean_and_scale
 from structhash.families.linear import Linear
 from structhash.families.rbf import RBF
 from structhash.pieces import load, names
@@ -19,14 +19,14 @@ KINDS = ("float16", "uint8", "int16", "int32", "bool", ">f8")
 @pytest.fixture
 def small_blocks(monkeypatch):
     for module in (structhash._numerics.scaling, structhash.families.linear, structhash.families.rbf):
-        monkeypatch.setattr(module, "ROWS", 7)
+        monkeypatch.setattr(module, "FEATURE_BLOCK_ROWS", 7)
 
 
 def pieces(X):
     return lambda: (X[i : i + 7] for i in range(0, len(X), 7))
 
 
-def test_reach_and_scale_of_blocks_are_those_of_the_whole(rng):
+def test_statistics_of_blocks_are_those_of_all_rows(rng):
     X = 50 + rng.standard_normal((40, 5))
     mean, low, high = column_statistics(pieces(X)())
     np.testing.assert_allclose(mean, X.mean(axis=0))
@@ -38,12 +38,22 @@ def test_reach_and_scale_of_blocks_are_those_of_the_whole(rng):
         assert mean_and_scale(pieces(X * 10.0**power))[1] == pytest.approx(scale * 10.0**power)
 
 
-def test_rows_that_are_the_same_in_every_block_have_scale_zero():
+def test_equal_rows_have_scale_zero():
     assert mean_and_scale(pieces(np.full((20, 3), 0.1)))[1] == 0
     assert mean_and_scale(pieces(np.repeat([[0.1], [0.2]], 7, axis=0)))[1] > 0
 
 
-@pytest.mark.parametrize("family", [Linear(), RBF(anchors=9), RBF(anchors=9, sampling="kmeans")], ids=repr)
+@pytest.mark.parametrize("row", [0, 1, 6, 7, 39])
+@pytest.mark.usefixtures("small_blocks")
+def test_rows_differ_if_one_number_differs(row):
+    X = np.full((40, 3), 0.1)
+    with pytest.raises(ValueError, match="all 40 training rows are the same; give rows that differ"):
+        check_rows_differ(X)
+    X[row, 2] = 0.2
+    check_rows_differ(X)
+
+
+@pytest.mark.parametrize("family", [Linear(), RBF(n_anchors=9), RBF(n_anchors=9, sampling="kmeans")], ids=repr)
 @pytest.mark.usefixtures("small_blocks")
 def test_the_size_of_a_block_does_not_matter(family, rng, monkeypatch):
     X = 3 + rng.standard_normal((60, 5))
@@ -72,7 +82,7 @@ def test_rows_of_any_type_have_the_features_of_their_copy_in_floats(name, kind, 
 
 
 @pytest.mark.parametrize("kind", ["float16", "float32"])
-@pytest.mark.parametrize("family", [Linear(), RBF(anchors=16)], ids=repr)
+@pytest.mark.parametrize("family", [Linear(), RBF(n_anchors=16)], ids=repr)
 @pytest.mark.usefixtures("small_blocks")
 def test_no_second_matrix_is_made(family, kind, rng):
     X = rng.standard_normal((20_000, 32)).astype(kind)
@@ -94,5 +104,5 @@ def test_kmeans_clusters_no_more_rows_than_it_must(rng, monkeypatch):
     X = rng.standard_normal((300, 4))
     seen = []
     monkeypatch.setattr(np, "unique", lambda Z, axis: seen.append(Z.shape) or Z)
-    RBF(anchors=5, sampling="kmeans").prepare(X, rng)
+    RBF(n_anchors=5, sampling="kmeans").prepare(X, rng)
     assert seen[0] == (50, 4)

@@ -1,10 +1,10 @@
-"""What errors say of what was given."""
+"""Checks of settings, and descriptions of values in errors."""
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from structhash._numerics.validation import check_count, check_positive, describe, join_names
+from structhash._numerics.validation import check_choice, check_count, check_positive, describe, join_names
 
 LONG = np.ones((300, 40))
 
@@ -29,11 +29,11 @@ LONG = np.ones((300, 40))
         (list, "<class 'list'>"),
     ],
 )
-def test_brief(value, text):
+def test_descriptions(value, text):
     assert describe(value) == text
 
 
-def test_listed():
+def test_joined_names():
     assert join_names([]) == ""
     assert join_names(list("abcdefgh")) == "a, b, c, d, e, f, g, h"
     assert join_names(list("abcdefghi")) == "a, b, c, d, e, f, g, h, ... (9 in all)"
@@ -41,7 +41,32 @@ def test_listed():
 
 @pytest.mark.parametrize("check", [check_count, check_positive])
 @pytest.mark.parametrize("value", [LONG, LONG.tolist(), csr_array(LONG)])
-def test_arrays_are_named_in_short(check, value):
+def test_arrays_are_described_briefly(check, value):
     with pytest.raises(ValueError, match=r"^size=\w+ of (shape \(300, 40\)|length 300): give an?") as caught:
         check("size", value)
     assert len(str(caught.value)) < 100
+
+
+def test_counts():
+    check_count("size", np.int8(3))
+    check_count("size", 0, least=0)
+    for value in (0, -1, 1.0, True, "1", None):
+        with pytest.raises(ValueError, match=r"^size=.*: give an integer of at least 1$"):
+            check_count("size", value)
+
+
+def test_positive_numbers():
+    check_positive("rate", np.float32(0.5))
+    check_positive("rate", 1, most=1)
+    for value in (0, -0.1, np.nan, np.inf, True, "1", None):
+        with pytest.raises(ValueError, match=r"^rate=.*: give a finite number above 0$"):
+            check_positive("rate", value)
+    with pytest.raises(ValueError, match=r"^rate=1\.5: give a number above 0 and at most 1$"):
+        check_positive("rate", 1.5, most=1)
+
+
+def test_choices():
+    check_choice("word", "a", ("a", "b"))
+    for value in ("c", "", None, 1, ["a"], LONG):
+        with pytest.raises(ValueError, match=r"^word=.*: give one of a, b$"):
+            check_choice("word", value, ("a", "b"))

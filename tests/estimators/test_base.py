@@ -271,7 +271,7 @@ def peak_of(action):
 @pytest.mark.parametrize("family", names("families"))
 @pytest.mark.parametrize("dtype", ["float16", "uint8", "float32", "float64"])
 def test_encoding_reads_a_memory_map_some_rows_at_a_time(family, dtype, tmp_path, monkeypatch):
-    monkeypatch.setattr("structhash.estimators.base.ROWS", 100)
+    monkeypatch.setattr("structhash.codes.encoding.BLOCK_ROWS", 100)
     model = StructHash(**SMALL, family="rbf:anchors=20" if family == "rbf" else family).fit(X, Y)
     rows = wide_rows(dtype)
     mapped = memory_map(rows, tmp_path)
@@ -284,7 +284,7 @@ def test_encoding_reads_a_memory_map_some_rows_at_a_time(family, dtype, tmp_path
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_what_is_not_finite_is_found_in_every_block(family, dtype, bad, monkeypatch):
-    monkeypatch.setattr("structhash.estimators.base.ROWS", 100)
+    monkeypatch.setattr("structhash.codes.encoding.BLOCK_ROWS", 100)
     model = StructHash(**SMALL, family=family).fit(X, Y)
     for row in (0, 99, 100, 249):
         rows = wide_rows(dtype, 250)
@@ -329,7 +329,7 @@ def test_single_rows_give_the_bits_of_all(fitted):
 @pytest.mark.parametrize("rows", [1, 7, 99, 100, 101])
 def test_the_size_of_a_block_does_not_matter(model, rows, monkeypatch):
     whole = model.transform(MORE)
-    monkeypatch.setattr("structhash.estimators.base.ROWS", rows)
+    monkeypatch.setattr("structhash.codes.encoding.BLOCK_ROWS", rows)
     np.testing.assert_array_equal(model.transform(MORE), whole)
     np.testing.assert_array_equal(model.encode(MORE), np.packbits(whole, axis=1, bitorder="little"))
 

@@ -76,7 +76,7 @@ def test_features_of_a_row_do_not_depend_on_the_rows_it_comes_with(dtype, digits
     tolerance = 1e-11 if dtype == np.float64 else 2e-6
     alone = np.concatenate([RBF().features(row[None], state) for row in X])
     np.testing.assert_allclose(alone, Z, atol=tolerance)
-    monkeypatch.setattr(structhash.families.rbf, "ROWS", 7)
+    monkeypatch.setattr(structhash.families.rbf, "FEATURE_BLOCK_ROWS", 7)
     np.testing.assert_allclose(RBF().features(X, state), Z, atol=tolerance)
 
 

@@ -1,0 +1,1 @@
+"""Numerical helpers that several packages share."""

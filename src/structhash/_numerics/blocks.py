@@ -1,4 +1,4 @@
-"""Rows some at a time, as floats, whatever numbers they are: no copy of a whole matrix."""
+"""Cut rows into blocks and turn each block into floats, so that no matrix is copied as a whole."""
 
 from __future__ import annotations
 
@@ -8,11 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ROWS = 1024  # rows taken at a time; of 1,000 features they fit into a cache
+__all__ = [
+    "BLOCK_ROWS",
+    "as_floats",
+    "float_type",
+    "normalize_rows",
+    "row_slices",
+    "rows_within",
+    "sample_rows",
+]
+
+BLOCK_ROWS = 1024  # rows of a block that is only read; with 1,000 features it fits into a cache
 
 
 def float_type(dtype: Any) -> np.dtype[Any]:
-    """What numbers are computed in: float32 for themselves and all of at most 16 bits, else float64.
+    """Return the float type in which numbers of this type are computed.
+
+    It is float32 for float32 and for all types of at most 16 bits, else float64.
 
     >>> float_type(np.float16), float_type(np.int64)
     (dtype('float32'), dtype('float64'))
@@ -23,12 +35,12 @@ def float_type(dtype: Any) -> np.dtype[Any]:
 
 
 def as_floats(X: NDArray[Any]) -> NDArray[Any]:
-    """X in its `float_type`; itself where it is that already."""
+    """Return X in its `float_type`, without a copy if X has that type already."""
     return X.astype(float_type(X.dtype), copy=False)
 
 
-def row_slices(n: int, rows: int = ROWS) -> Iterator[slice]:
-    """Slices that cut n rows into runs of `rows`, the last one shorter.
+def row_slices(n: int, rows: int = BLOCK_ROWS) -> Iterator[slice]:
+    """Yield the slices that cut n rows into blocks of `rows` rows; the last block may be shorter.
 
     >>> list(row_slices(5, 2))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
@@ -37,15 +49,38 @@ def row_slices(n: int, rows: int = ROWS) -> Iterator[slice]:
         yield slice(first, min(first + rows, n))
 
 
+def rows_within(n_columns: int, max_elements: int) -> int:
+    """Return how many rows of `n_columns` numbers hold at most `max_elements` numbers; at least 1.
+
+    >>> list(row_slices(5, rows_within(n_columns=100, max_elements=250)))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return max(1, max_elements // max(n_columns, 1))
+
+
 def sample_rows(n: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Numbers of n rows, sorted: all of them, or `most` drawn at random where they are more."""
+    """Draw row numbers at random without repetition.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows to draw from.
+    most : int
+        Number of rows to draw. If n is not larger, all rows are taken and `rng` is not used.
+    rng : Generator
+
+    Returns
+    -------
+    int64 array (min(n, most),)
+        Sorted row numbers.
+    """
     return np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
 
 
 def normalize_rows(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Rows x / ||x|| (n, d), float64; rows of zeros stay so."""
+    """Divide each row of X (n, d) by its Euclidean norm; a row of zeros stays zero."""
     Z = X.astype(np.float64)
     largest = np.abs(Z).max(axis=1, keepdims=True, initial=0)
-    Z /= np.where(largest > 0, largest, 1)  # so that squares neither overflow nor vanish
+    Z /= np.where(largest > 0, largest, 1)  # so that no square overflows or underflows
     norms = np.linalg.norm(Z, axis=1, keepdims=True)
     return Z / np.where(norms > 0, norms, 1)

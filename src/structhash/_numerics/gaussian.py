@@ -1,4 +1,4 @@
-"""The Gaussian kernel in steps that need no more than one matrix at a time."""
+"""Compute Gaussian similarities in steps that hold one matrix at a time."""
 
 from __future__ import annotations
 
@@ -7,24 +7,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["inverse_root", "similarities", "squared_distances"]
+
 
 def squared_distances(Z: NDArray[Any], anchors: NDArray[Any]) -> NDArray[Any]:
-    """||z - a||^2 of rows (n, d) and anchors (m, d), both centred: float64 (n, m)."""
-    Z, anchors = Z.astype(np.float64), anchors.astype(np.float64)  # else a row's bits depend on its batch
-    D = Z @ anchors.T
+    """Return ||z - a||^2, float64 (n, m), of centred rows (n, d) and centred anchors (m, d)."""
+    Z, anchors = Z.astype(np.float64), anchors.astype(np.float64)  # float32 bits would depend on the batch
+    D: NDArray[Any] = Z @ anchors.T
     D *= -2
     D += np.einsum("ij,ij->i", Z, Z)[:, None]
     D += (anchors**2).sum(axis=1)
-    return np.maximum(D, 0, out=D)
+    np.maximum(D, 0, out=D)
+    return D
 
 
 def similarities(D: NDArray[Any], sigma: NDArray[Any]) -> NDArray[Any]:
-    """exp(-D / (2 sigma^2)), in the place of D."""
+    """Overwrite squared distances D with exp(-D / (2 sigma^2)) and return D."""
     D *= -0.5 / float(sigma) ** 2
-    return np.exp(D, out=D)
+    np.exp(D, out=D)
+    return D
 
 
 def inverse_root(K: NDArray[Any]) -> NDArray[Any]:
-    """K^(-1/2) of a positive semidefinite matrix, eigenvalues below a millionth of the largest raised to it."""
+    """Return K^(-1/2) of a positive semidefinite matrix K (m, m).
+
+    Eigenvalues below a millionth of the largest eigenvalue are raised to that value.
+    """
     values, vectors = np.linalg.eigh(K)
-    return vectors / np.sqrt(np.maximum(values, 1e-6 * values[-1])) @ vectors.T
+    root: NDArray[Any] = vectors / np.sqrt(np.maximum(values, 1e-6 * values[-1])) @ vectors.T
+    return root

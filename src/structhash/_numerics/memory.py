@@ -1,4 +1,4 @@
-"""Large arrays on memory pages of their own."""
+"""Allocate large arrays on memory pages of their own."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LARGE = 2**20  # bytes
-PRIVATE: dict[str, Any] = (
+__all__ = ["MIN_MAPPED_BYTES", "allocate"]
+
+MIN_MAPPED_BYTES = 2**20  # smaller arrays come from the allocator of the C library
+_PRIVATE_PAGES: dict[str, Any] = (
     {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 )
 
 
 def allocate(size: int, dtype: Any) -> NDArray[Any]:
-    """An array (size,) like `np.empty`; a large one goes back to the system as soon as it is freed.
+    """Return an uninitialised array (size,); the system gets the memory of a large one back once it is freed.
 
-    The allocator of the C library keeps freed memory as holes between other arrays, where the next large array
-    does not fit: arrays that come and go at every bit would take up to a third more than they need.
+    The allocator of the C library keeps freed memory as holes between other arrays. The next large array does
+    not fit into them, so that arrays which are made and freed for every bit need up to a third more memory.
     """
     n_bytes = size * np.dtype(dtype).itemsize
-    if n_bytes < LARGE:
+    if n_bytes < MIN_MAPPED_BYTES:
         return np.empty(size, dtype)
-    return np.frombuffer(mmap.mmap(-1, n_bytes, **PRIVATE), dtype)
+    return np.frombuffer(mmap.mmap(-1, n_bytes, **_PRIVATE_PAGES), dtype)

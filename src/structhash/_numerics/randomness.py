@@ -1,4 +1,4 @@
-"""Random numbers: what `random_state` stands for."""
+"""Turn a `random_state` into a random number generator."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import numpy as np
 
 from structhash._numerics.validation import describe
 
+__all__ = ["generator"]
+
 
 def generator(random_state: Any) -> np.random.Generator:
-    """A numpy Generator from an int, None, RandomState or Generator."""
+    """Return a numpy Generator for None, an integer >= 0, a RandomState or a Generator; else ValueError."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     try:

@@ -1,4 +1,4 @@
-"""Mean and scale of rows that come in blocks, so that no second matrix of their size is made."""
+"""Compute the mean and the scale of rows block by block, without a second matrix of their size."""
 
 from __future__ import annotations
 
@@ -10,17 +10,40 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import as_floats, row_slices
 
-ROWS = 256  # rows whose features are computed at a time
+__all__ = [
+    "FEATURE_BLOCK_ROWS",
+    "check_rows_differ",
+    "column_statistics",
+    "float_blocks",
+    "mean_and_scale",
+]
+
+FEATURE_BLOCK_ROWS = 256  # rows of a block whose features are computed
 
 
 def float_blocks(X: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Rows of X (n, d) of any number type as floats, some at a time."""
-    for run in row_slices(len(X), ROWS):
+    """Yield the rows of X (n, d), of any number type, as float blocks."""
+    for run in row_slices(len(X), FEATURE_BLOCK_ROWS):
         yield as_floats(X[run])
 
 
+def check_rows_differ(X: NDArray[Any]) -> None:
+    """Raise ValueError if all rows of X (n, d) are the same; the first block with another row ends the test.
+
+    >>> check_rows_differ(np.ones((3, 2)))
+    Traceback (most recent call last):
+    ...
+    ValueError: all 3 training rows are the same; give rows that differ
+    """
+    if all((X[run] == X[0]).all() for run in row_slices(len(X), FEATURE_BLOCK_ROWS)):
+        raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
+
+
 def column_statistics(parts: Iterable[NDArray[Any]]) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[Any]]:
-    """Mean (d,), lowest and highest value of each column of rows given in blocks."""
+    """Return the mean (float64), the lowest and the highest value of each column, each (d,).
+
+    `parts` gives the rows in blocks (any number, d).
+    """
     n, total = 0, np.zeros(())
     low: Any = np.inf
     high: Any = -np.inf
@@ -31,21 +54,22 @@ def column_statistics(parts: Iterable[NDArray[Any]]) -> tuple[NDArray[np.float64
 
 
 def mean_and_scale(parts: Callable[[], Iterable[NDArray[Any]]]) -> tuple[NDArray[np.float64], float]:
-    """Mean (d,) of rows and their root mean squared norm around it; 0 where all are the same.
+    """Return the mean (d,) of the rows and the root mean squared norm of the centred rows.
 
-    Parameters
-    ----------
-    parts : function
-        Gives the rows in blocks; called twice.
+    `parts` is called twice; each call gives the rows in blocks (any number, d). The scale is exactly 0 if all
+    rows are the same.
     """
     mean, low, high = column_statistics(parts())
     if (low == high).all():
         return mean, 0.0
-    largest = np.maximum(high - mean, mean - low).max()  # divided out, so that no square overflows or vanishes
+    largest = np.maximum(
+        high - mean, mean - low
+    ).max()  # divided out, so that no square overflows or underflows
 
     def norms(part: NDArray[Any]) -> NDArray[np.float64]:
         away = part - mean
         away /= largest
-        return np.einsum("ij,ij->i", away, away)
+        squares: NDArray[np.float64] = np.einsum("ij,ij->i", away, away)
+        return squares
 
     return mean, float(largest * np.sqrt(np.mean(np.concatenate([norms(part) for part in parts()]))))

@@ -1,30 +1,33 @@
-"""A stable sort that is fast on the short lists of one query, and on sorted ones."""
+"""Sort values stably in numba kernels that are fast on short lists and on sorted lists."""
 
 import numpy as np
 from numba import njit
 
+__all__ = ["ascends", "fill_sorted", "lists_ascend", "sort_lists", "stable_sort", "unsort_lists"]
+
+_MAX_COUNTED = 256  # values; up to here counting the smaller values is faster than a merge sort
+
 
 @njit(cache=True, nogil=True)
 def ascends(values):
-    """Return whether no value is below the one before it."""
+    """Return True if no value is below the value before it."""
     descents = 0
-    for j in range(1, values.size):  # no early exit: it vectorises
+    for j in range(1, values.size):  # without an early exit the loop is vectorised
         descents += values[j] < values[j - 1]
     return descents == 0
 
 
 @njit(cache=True, nogil=True)
 def fill_sorted(values, order, ranked, taken):
-    """Write the stable order of the values, ascending, to `order`, and values[order] to `ranked`.
+    """Write the stable ascending order of `values` (n,) to `order` (n,) and values[order] to `ranked` (n,).
 
-    Up to 256 values, counting the smaller ones, which vectorises, is faster than a merge sort; `taken`, int64
-    of at least that size, is scratch.
+    `taken`, int64 (_MAX_COUNTED,), is scratch. The ranks of a short list are counted, which is vectorised.
     """
     n = values.size
     if ascends(values):
         for j in range(n):
             order[j], ranked[j] = j, values[j]
-    elif n > 256:
+    elif n > _MAX_COUNTED:
         order[:] = np.argsort(values, kind="mergesort")
         ranked[:] = values[order]
     else:
@@ -40,15 +43,15 @@ def fill_sorted(values, order, ranked, taken):
 
 @njit(cache=True, nogil=True)
 def stable_sort(values):
-    """Return (order, values[order]), ascending, equal values in the order they came."""
+    """Return (order, values[order]) of the stable ascending order."""
     order, ranked = np.empty(values.size, np.int64), np.empty(values.size)
-    fill_sorted(values, order, ranked, np.empty(256, np.int64))
+    fill_sorted(values, order, ranked, np.empty(_MAX_COUNTED, np.int64))
     return order, ranked
 
 
 @njit(cache=True, nogil=True)
 def lists_ascend(values, ptr):
-    """Return whether each list values[ptr[i]:ptr[i + 1]] ascends."""
+    """Return True if each list values[ptr[i]:ptr[i + 1]] ascends."""
     i = 1
     while i < ptr.size and ascends(values[ptr[i - 1] : ptr[i]]):
         i += 1
@@ -57,8 +60,12 @@ def lists_ascend(values, ptr):
 
 @njit(cache=True, nogil=True)
 def sort_lists(values, ptr):
-    """`stable_sort` of each list values[ptr[i]:ptr[i + 1]]; `order` counts from its start."""
-    order, ranked, taken = np.empty(values.size, np.int64), np.empty(values.size), np.empty(256, np.int64)
+    """Return the `stable_sort` of each list values[ptr[i]:ptr[i + 1]]; its `order` counts from its start."""
+    order, ranked, taken = (
+        np.empty(values.size, np.int64),
+        np.empty(values.size),
+        np.empty(_MAX_COUNTED, np.int64),
+    )
     for i in range(ptr.size - 1):
         ours = slice(ptr[i], ptr[i + 1])
         fill_sorted(values[ours], order[ours], ranked[ours], taken)
@@ -67,10 +74,10 @@ def sort_lists(values, ptr):
 
 @njit(cache=True, nogil=True)
 def unsort_lists(ranked, order, ptr):
-    """Return the values whose `sort_lists` is (order, ranked); of any dtype, as are the orders."""
+    """Return the values whose `sort_lists` is (order, ranked); both arrays may have any dtype."""
     values = np.empty_like(ranked)
     for i in range(ptr.size - 1):
-        first = np.uint64(ptr[i])  # unsigned places spare a test for negative ones
+        first = np.uint64(ptr[i])  # an unsigned index is not tested for negative values
         for j in range(first, np.uint64(ptr[i + 1])):
             values[first + np.uint64(order[j])] = ranked[j]
     return values

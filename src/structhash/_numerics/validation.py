@@ -1,4 +1,4 @@
-"""Numbers that settings have to be, and what was given, in short."""
+"""Check the values of settings, and describe a value briefly in an error message."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 
-LONGEST, MOST = 80, 8  # characters of a value, and names of a list, that a message shows
+__all__ = ["check_choice", "check_count", "check_positive", "describe", "join_names"]
+
+_MAX_SHOWN_CHARACTERS = 80
+_MAX_SHOWN_NAMES = 8
 
 
 def describe(value: Any) -> str:
-    """What was given, for an error message: its repr where short, else type and size or the repr cut.
+    """Describe a value for an error message.
+
+    An array is described by its type and shape, other values by their repr. Of a repr that is too long, type
+    and length are shown, or its beginning.
 
     >>> describe(2.5), describe(np.zeros((300, 2))), describe(list(range(100)))
     ('2.5', 'ndarray of shape (300, 2)', 'list of length 100')
@@ -21,31 +27,45 @@ def describe(value: Any) -> str:
     if isinstance(shape, tuple) and shape:
         return f"{type(value).__name__} of shape {tuple(shape)}"
     text = repr(value)
-    if len(text) <= LONGEST:
+    if len(text) <= _MAX_SHOWN_CHARACTERS:
         return text
     if isinstance(value, Sized) and not isinstance(value, str):
         return f"{type(value).__name__} of length {len(value)}"
-    return f"{text[:LONGEST]}..."
+    return f"{text[:_MAX_SHOWN_CHARACTERS]}..."
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Names, separated by commas; of many the first ones.
+    """Join names by commas; of a long list only the first names are shown.
 
     >>> join_names(["a", "b"]), join_names([str(j) for j in range(300)])
     ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, ... (300 in all)')
     """
-    return ", ".join(names) if len(names) <= MOST else f"{', '.join(names[:MOST])}, ... ({len(names)} in all)"
+    if len(names) <= _MAX_SHOWN_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:_MAX_SHOWN_NAMES])}, ... ({len(names)} in all)"
 
 
 def check_count(name: str, value: Any, least: int = 1) -> None:
-    """ValueError unless `value` is an integer >= `least`."""
+    """Raise ValueError unless the setting `name` has an integer `value` of at least `least`."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name}={describe(value)}: give an integer of at least {least}")
 
 
 def check_positive(name: str, value: Any, most: float = np.finfo(float).max) -> None:
-    """ValueError unless `value` is a number above 0 and not above `most`."""
+    """Raise ValueError unless the setting `name` has a number `value` above 0 and of at most `most`."""
     number: Any = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
     if not 0 < number <= most:
         limit = "a finite number above 0" if most > 1e300 else f"a number above 0 and at most {most:g}"
         raise ValueError(f"{name}={describe(value)}: give {limit}")
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise ValueError unless the setting `name` has one of the words `choices` as its `value`.
+
+    >>> check_choice("ties", "mean", ("expected", "id"))
+    Traceback (most recent call last):
+    ...
+    ValueError: ties='mean': give one of expected, id
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}={describe(value)}: give one of {', '.join(choices)}")

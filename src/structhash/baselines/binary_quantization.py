@@ -104,7 +104,7 @@ class BinaryQuantization(HashEncoder):
         n_rescored = min(int(np.ceil(self.rescore * self.top)), len(codes))
 
         def distances(queries: Any) -> NDArray[np.float64]:
-            apart = 1.0 + hamming(self.encode(queries), codes)
+            apart = hamming(self.encode(queries), codes).astype(np.float64) + 1.0
             for row, query in zip(apart, np.asarray(queries), strict=True):
                 best = nearest(row, n_rescored)
                 exact = ((vectors[best].astype(np.float64) - query.astype(np.float64)) ** 2).sum(axis=1)

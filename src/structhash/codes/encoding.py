@@ -1,4 +1,4 @@
-"""Rows to packed codes, a block at a time."""
+"""Encode rows as packed codes, block by block, so that no matrix is copied as a whole."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
-from structhash._numerics.blocks import ROWS, as_floats, row_slices
-from structhash.codes import pack
+from structhash._numerics.blocks import BLOCK_ROWS, as_floats, row_slices
+from structhash.codes.packing import pack
 from structhash.codes.planes import Planes, make_product, write_codes
 
 __all__ = ["encode_by_bits", "encode_by_planes"]
 
-_SAMPLED_ROWS = 64  # they tell how far from the origin the rows lie
+_SAMPLED_ROWS = 64  # rows that show how far from the origin the rows are
 
 
 def encode_by_bits(
@@ -25,24 +25,33 @@ def encode_by_bits(
     n_learned: int,
     n_bits: int,
 ) -> NDArray[np.uint8]:
-    """The first bits of rows, packed, by a function of blocks.
+    """Encode rows by a function that gives the bits of a block.
 
     Parameters
     ----------
     method : str
         Class name, for error messages.
     bits_of : callable
-        Bits (n, n_learned) of a block of float rows.
+        Takes a block of float rows (b, d) and returns all its bits (b, n_learned).
     rows : ndarray (n, d)
-    n_learned, n_bits : int
-        Bits that there are, and how many of them to give.
+        Of any number type.
+    n_learned : int
+        Number of bits that `bits_of` must return.
+    n_bits : int
+        Number of bits to keep, the first ones.
 
     Returns
     -------
-    ndarray uint8 (n, ceil(n_bits / 8))
+    uint8 array (n, ceil(n_bits / 8))
+        Codes.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite, or `bits_of` returns another number of bits.
     """
     codes = np.empty((len(rows), -(-n_bits // 8)), np.uint8)
-    for block in row_slices(len(rows), ROWS):
+    for block in row_slices(len(rows), BLOCK_ROWS):
         X = as_floats(rows[block])
         assert_all_finite(X, estimator_name=method, input_name="X")
         bits = bits_of(X)
@@ -55,14 +64,38 @@ def encode_by_bits(
 def encode_by_planes(
     method: str, planes: Planes, rows: NDArray[Any], n_learned: int, n_bits: int
 ) -> NDArray[np.uint8]:
-    """As `encode_by_bits`, by one product of matrices a block."""
+    """Encode rows by planes, with one matrix product a block.
+
+    Parameters
+    ----------
+    method : str
+        Class name, for error messages.
+    planes : Planes
+        One for each learned bit.
+    rows : ndarray (n, d)
+        Of any number type.
+    n_learned : int
+        Number of planes that there must be.
+    n_bits : int
+        Number of bits to keep, the first ones.
+
+    Returns
+    -------
+    uint8 array (n, ceil(n_bits / 8))
+        Codes.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite, or there is another number of planes.
+    """
     if len(planes.normals) != n_learned:
         raise ValueError(f"there are {len(planes.normals)} planes for {n_learned} bits")
     codes = np.empty((len(rows), -(-n_bits // 8)), np.uint8)
     first = Planes(planes.center, planes.normals[:n_bits], planes.thresholds[:n_bits])
     product = make_product(first, rows[:: 1 + len(rows) // _SAMPLED_ROWS].astype(np.float64))
-    scores = np.empty((min(ROWS, len(rows)), n_bits), np.float32)
-    for block in row_slices(len(rows), ROWS):
+    scores = np.empty((min(BLOCK_ROWS, len(rows)), n_bits), np.float32)
+    for block in row_slices(len(rows), BLOCK_ROWS):
         X = as_floats(rows[block])
         if not write_codes(product, X, codes[block], scores):
             assert_all_finite(X, estimator_name=method, input_name="X")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import float_type, normalize_rows, row_slices
-from structhash._numerics.scaling import ROWS
+from structhash._numerics.scaling import FEATURE_BLOCK_ROWS
 from structhash._numerics.validation import check_count
 from structhash.embeddings import _graph
 from structhash.embeddings._targets import targets_by_cosine
@@ -101,7 +101,7 @@ class Manifold(Embedding):
         nodes, scale, vectors = (state[name].astype(np.float64) for name in ("nodes", "local_scale", "vectors"))
         least = MIN_SCALE * np.median(scale)
         out = np.empty((len(X), vectors.shape[1] + nodes.shape[1]), float_type(X.dtype))
-        for block in row_slices(len(X), ROWS):
+        for block in row_slices(len(X), FEATURE_BLOCK_ROWS):
             U = normalize_rows(base.embed(X[block], state))
             near, apart = _graph.nearest(U, nodes, min(N_NEIGHBOURS, len(nodes)))
             own = np.maximum(_graph.local_scale(apart), least)

@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from structhash._numerics.blocks import float_type, row_slices, sample_rows
 from structhash._numerics.gaussian import similarities, squared_distances
-from structhash._numerics.scaling import ROWS, float_blocks, mean_and_scale
+from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, check_positive
 from structhash.embeddings._regression import choose_kernel, kernel_rows, regress
 from structhash.embeddings._targets import dot_products
@@ -127,7 +127,7 @@ class Posterior(Embedding):
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Vectors (n, n_classes) of rows X (n, d), at `row_temperature`."""
         out = np.empty((len(X), len(state["prior"])), float_type(X.dtype))
-        for block in row_slices(len(X), ROWS):
+        for block in row_slices(len(X), FEATURE_BLOCK_ROWS):
             rows = kernel_rows(X[block], state["center"], state["units"])
             K = similarities(squared_distances(rows, state["anchors"]), state["bandwidth"])
             out[block] = softmax(K @ state["coef"].astype(np.float64) + state["prior"], axis=1)

@@ -210,8 +210,8 @@ class DistilHash(LearnedEncoder):
         else:
             if embedding.wants_unlabeled and class_index is not None and unlabeled is None:
                 logger.warning(
-                    "embedding=%r learns from rows like those to be searched: give unlabeled=, or take 'metric', "
-                    "which is better where there are only the labelled rows",
+                    "embedding=%r learns from rows like those to be searched: give unlabeled=, or take "
+                    "'metric', which is better where there are only the labelled rows",
                     self.embedding,
                 )
             rng = generator(self.random_state)

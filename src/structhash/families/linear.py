@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from structhash._numerics.blocks import as_floats, float_type, row_slices
-from structhash._numerics.scaling import ROWS, float_blocks, mean_and_scale
+from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, describe
 from structhash.codes.planes import Planes, make_planes
 from structhash.families.base import DEFAULT_START, Family
@@ -64,7 +64,7 @@ class Linear(Family):
     def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Centred and scaled rows (n, d)."""
         Z = np.empty(X.shape, np.result_type(float_type(X.dtype), state["mean"]))
-        for run in row_slices(len(X), ROWS):
+        for run in row_slices(len(X), FEATURE_BLOCK_ROWS):
             np.subtract(as_floats(X[run]), state["mean"], out=Z[run])
             Z[run] /= state["scale"]
         return Z

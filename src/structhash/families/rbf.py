@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash._numerics.gaussian import inverse_root, similarities, squared_distances
-from structhash._numerics.scaling import ROWS, column_statistics, float_blocks, mean_and_scale
+from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, column_statistics, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, describe
 from structhash.families.base import DEFAULT_START, Family
 from structhash.families.linear import Linear
@@ -111,7 +111,7 @@ class RBF(Family):
     def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Centred and scaled features (n, m)."""
         Z = np.empty((len(X), len(state["anchors"])), float_type(X.dtype))
-        for run in row_slices(len(X), ROWS):
+        for run in row_slices(len(X), FEATURE_BLOCK_ROWS):
             K = whitened(as_floats(X[run]), state)
             K -= state["mean"]
             K /= state["scale"]

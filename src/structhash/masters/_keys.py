@@ -7,7 +7,7 @@ with. Places are made unsigned in the inner loops, which spares a test for negat
 import numpy as np
 from numba import njit
 
-from structhash.codes._popcount import popcount
+from structhash._numerics.popcount import popcount
 
 
 @njit(cache=True, nogil=True)

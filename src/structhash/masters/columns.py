@@ -1,7 +1,7 @@
-"""The bits at hand, and what the masters ask of every entry (query, partner): distances and sums.
+"""The bits so far, and what the masters ask of every entry (query, partner): distances and sums.
 
-Of the bits only the packed code of each point is kept. What two codes differ in gives the distance of an entry
-and the columns it adds to, for a block of queries at a time.
+Only the packed code of each point is stored. The bits in which two codes differ give the distance of an entry
+and the columns that it adds to, for a block of queries at a time.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from structhash.masters import _keys
 from structhash.masters.schedules.base import Schedule
 from structhash.pair_weights import Comparisons, PairGraph
 
+__all__ = ["FEW_WEIGHTS", "Columns", "EntryBlock"]
+
 QUERY_BLOCK = 512  # queries at a time
-FEW_WEIGHTS = 3  # free weights up to which it is enough to count the bits of each that differ
+FEW_WEIGHTS = 3  # up to so many free weights, distances come from counts of differing bits
 
 BITS_OF_BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(
     np.float64
@@ -31,25 +33,25 @@ BITS_OF_BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bi
 Kernel = Callable[..., tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]
 
 
-class Side(NamedTuple):
+class EntryBlock(NamedTuple):
     """The near or the far entries of a block of queries."""
 
     group: int
     queries: slice
-    entries: slice  # places among all entries
-    ptr: NDArray[np.int64]  # of each query, from 0
+    entries: slice  # numbers among all entries
+    ptr: NDArray[np.int64]  # of each query, starting at 0
 
 
 class View(NamedTuple):
-    """What the masters need of the entries of one side."""
+    """What the masters need of a block of entries."""
 
-    distances: NDArray[np.float64]  # maybe sorted within a query
-    restore: Callable[[NDArray[Any]], NDArray[Any]]  # values in that order, in the order of the entries
-    sums: Callable[[NDArray[Any]], NDArray[np.float64]]  # of values in that order, times unit and each column
+    distances: NDArray[np.float64]  # possibly sorted within each query
+    restore: Callable[[NDArray[Any]], NDArray[Any]]  # from that order to the order of the entries
+    sums: Callable[[NDArray[Any]], NDArray[np.float64]]  # of values in that order, by column
 
 
 class Runs(NamedTuple):
-    """Entries of one side that have one key: see `_keys.sort_keys`."""
+    """Runs of entries that have the same key: see `_keys.sort_keys`."""
 
     key: NDArray[np.unsignedinteger]
     size: NDArray[np.unsignedinteger]
@@ -65,9 +67,9 @@ class Columns:
         The queries and their partners.
     schedule : Schedule
     unit : float64 array (Q,)
-        What a value of each query's entries counts in a sum.
+        Factor of each query's values in a sum.
     n_jobs : int
-        Threads over blocks of queries; nothing depends on it.
+        Threads over blocks of queries; results do not depend on it.
     """
 
     def __init__(
@@ -83,12 +85,12 @@ class Columns:
         self.ptr = comparisons.near_ptr, comparisons.far_ptr
         self.n_bits = 0
         self.codes = np.zeros((graph.n_points, 8), np.uint8)
-        self.places = np.min_scalar_type(max(np.diff(ptr).max() for ptr in self.ptr))
-        self.last = np.zeros(0, self.places)  # order of entries within each query at the last weights
+        self.place_dtype = np.min_scalar_type(max(np.diff(ptr).max() for ptr in self.ptr))
+        self.last = np.zeros(0, self.place_dtype)  # order of entries within each query at the last weights
         self.groups(1)
 
     def add(self, bit: NDArray[np.uint8], n_free: int) -> None:
-        """One more bit (n,), and the number of free weights with it."""
+        """Add a bit (n,); `n_free` is the number of free weights with it."""
         byte, place = divmod(self.n_bits, 8)
         if byte == self.codes.shape[1]:
             self.codes = np.hstack([self.codes, np.zeros_like(self.codes[:, :8])])
@@ -98,14 +100,14 @@ class Columns:
             self.count(n_free)
 
     def groups(self, count: int) -> NDArray[np.int64]:
-        """Cut the queries into at most so many groups, for `evaluate`: the first query of each."""
+        """Cut the queries into at most `count` groups for `evaluate`; gives the first query of each."""
         n = len(self.queries)
         first = np.unique(np.arange(count) * n // count)
-        self.sides = list(self.cut(first))
+        self.blocks = list(self.cut(first))
         return first
 
-    def cut(self, groups: NDArray[np.int64]) -> Iterator[tuple[Side, Side]]:
-        """Near and far entries of at most `QUERY_BLOCK` queries at a time, none of two groups."""
+    def cut(self, groups: NDArray[np.int64]) -> Iterator[tuple[EntryBlock, EntryBlock]]:
+        """Near and far entries of at most `QUERY_BLOCK` queries at a time; a block lies within one group."""
         near_ptr, far_ptr = self.ptr
         for g, (start, stop) in enumerate(zip(groups, np.append(groups[1:], len(self.queries)))):
             for first in range(start, stop, QUERY_BLOCK):
@@ -113,16 +115,16 @@ class Columns:
                 near, far = near_ptr[first : queries.stop + 1], far_ptr[first : queries.stop + 1]
                 after = near_ptr[-1] + far
                 yield (
-                    Side(g, queries, slice(near[0], near[-1]), near - near[0]),
-                    Side(g, queries, slice(after[0], after[-1]), far - far[0]),
+                    EntryBlock(g, queries, slice(near[0], near[-1]), near - near[0]),
+                    EntryBlock(g, queries, slice(after[0], after[-1]), far - far[0]),
                 )
 
-    def each(self, run: Callable[[Side, Side], Any]) -> list[Any]:
-        """What `run` gives for the two sides of every block."""
+    def each(self, run: Callable[[EntryBlock, EntryBlock], Any]) -> list[Any]:
+        """What `run` gives for the near and the far entries of every block of queries."""
         if self.n_jobs == 1:
-            return [run(near, far) for near, far in self.sides]
+            return [run(near, far) for near, far in self.blocks]
         with ThreadPoolExecutor(self.n_jobs) as pool:
-            return list(pool.map(run, *zip(*self.sides)))
+            return list(pool.map(run, *zip(*self.blocks)))
 
     def evaluate(
         self,
@@ -130,17 +132,17 @@ class Columns:
         kernel: Kernel,
         keep: Callable[[slice, NDArray[Any]], None] | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What a kernel says of each query, and the sums of its values over each column.
+        """Apply a kernel to each query, and sum its values over each column.
 
         Parameters
         ----------
         u : float64 array
             Free weights.
         kernel : callable
-            Of (near, far, near_ptr, far_ptr), as `Ranking.most_violated`: gives an array of one value a query,
-            and two of values of the near and of the far points.
+            Takes (near, far, near_ptr, far_ptr), as `Ranking.most_violated`. It gives one value a query, and
+            one value for each near and each far point.
         keep : callable, optional
-            Is given places among all entries, and their values.
+            Called with a slice of all entries and their values.
 
         Returns
         -------
@@ -151,7 +153,7 @@ class Columns:
         """
         view = self.counted(u) if len(u) <= FEW_WEIGHTS else self.tabled(u)
 
-        def run(near: Side, far: Side) -> tuple[NDArray[np.float64], int, NDArray[np.float64]]:
+        def run(near: EntryBlock, far: EntryBlock) -> tuple[NDArray[np.float64], int, NDArray[np.float64]]:
             closer, farther = view(near), view(far)
             values, pull, push = kernel(closer.distances, farther.distances, near.ptr, far.ptr)
             if keep is not None:
@@ -175,29 +177,29 @@ class Columns:
         radix = np.append(np.cumprod(sizes[:0:-1])[::-1], 1).astype(np.uint64)
         words, masks = self.codes.view(np.uint64), masks.view(np.uint64)
         n_keys, n_entries = self.counts.shape[1], len(self.partners)
-        self.order, self.run = allocate(n_entries, self.places), allocate(n_entries, self.places)
+        self.order, self.run = allocate(n_entries, self.place_dtype), allocate(n_entries, self.place_dtype)
 
-        def group(side: Side) -> Runs:
-            queries, entries = self.queries[side.queries], side.entries
-            keys = _keys.count_keys(words, masks, radix, queries, self.partners[entries], side.ptr)
-            key, size, ptr = _keys.sort_keys(keys, n_keys, side.ptr, self.order[entries], self.run[entries])
-            return Runs(key.astype(np.min_scalar_type(n_keys)), size.astype(self.places), ptr)
+        def group(block: EntryBlock) -> Runs:
+            queries, entries = self.queries[block.queries], block.entries
+            keys = _keys.count_keys(words, masks, radix, queries, self.partners[entries], block.ptr)
+            key, size, ptr = _keys.sort_keys(keys, n_keys, block.ptr, self.order[entries], self.run[entries])
+            return Runs(key.astype(np.min_scalar_type(n_keys)), size.astype(self.place_dtype), ptr)
 
-        runs = self.each(lambda near, far: [(side.entries.start, group(side)) for side in (near, far)])
+        runs = self.each(lambda near, far: [(block.entries.start, group(block)) for block in (near, far)])
         self.runs = dict(itertools.chain(*runs))
 
     def rest(self) -> None:
-        """Give up what `count` made, until the next bit: a family needs the room."""
-        self.order = self.run = np.zeros(0, self.places)
+        """Free what `count` computed, until the next bit: the family needs the memory."""
+        self.order = self.run = np.zeros(0, self.place_dtype)
         self.runs = {}
 
-    def counted(self, u: NDArray[np.float64]) -> Callable[[Side], View]:
-        """Views by how many bits of each free weight differ: few distances a query, one a run of entries."""
+    def counted(self, u: NDArray[np.float64]) -> Callable[[EntryBlock], View]:
+        """Views from counts of differing bits: all entries of a run have one distance."""
         value = u @ self.counts
 
-        def view(side: Side) -> View:
-            runs, unit, ptr = self.runs[side.entries.start], self.unit[side.queries], side.ptr
-            order, run = self.order[side.entries], self.run[side.entries]
+        def view(block: EntryBlock) -> View:
+            runs, unit, ptr = self.runs[block.entries.start], self.unit[block.queries], block.ptr
+            order, run = self.order[block.entries], self.run[block.entries]
             shift, distances = _keys.rank_runs(run, *runs, ptr, value)
             return View(
                 distances,
@@ -209,17 +211,17 @@ class Columns:
 
         return view
 
-    def tabled(self, u: NDArray[np.float64]) -> Callable[[Side], View]:
-        """Views by which bits differ, a byte at a time; entries are sorted from the order of the last ones."""
+    def tabled(self, u: NDArray[np.float64]) -> Callable[[EntryBlock], View]:
+        """Views from tables of byte distances; sorting starts at the order of the last call."""
         tables = byte_tables(self.schedule.expand(u, self.n_bits))
         if not len(self.last):
             self.last = np.concatenate(
-                [places(np.diff(ptr)) for ptr in self.ptr], dtype=self.places, casting="unsafe"
+                [_ranges(np.diff(ptr)) for ptr in self.ptr], dtype=self.place_dtype, casting="unsafe"
             )
 
-        def view(side: Side) -> View:
-            order, unit, ptr = self.last[side.entries], self.unit[side.queries], side.ptr
-            where = self.codes, self.queries[side.queries], self.partners[side.entries]
+        def view(block: EntryBlock) -> View:
+            order, unit, ptr = self.last[block.entries], self.unit[block.queries], block.ptr
+            where = self.codes, self.queries[block.queries], self.partners[block.entries]
             distances = _keys.sort_again(_keys.table_distances(*where, ptr, tables), order, ptr)
 
             def sums(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -231,15 +233,15 @@ class Columns:
 
         return view
 
-    def differing(self, side: Side, free: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    def differing(self, block: EntryBlock, free: NDArray[np.bool_]) -> NDArray[np.uint8]:
         """The columns (e, k) of some of the free weights, entries in the order of the last `tabled` view."""
-        queries = np.repeat(np.arange(len(side.ptr) - 1), np.diff(side.ptr))
-        partners = self.partners[side.entries][side.ptr[queries] + self.last[side.entries]]
-        codes = self.codes[self.queries[side.queries][queries]] ^ self.codes[partners]
+        queries = np.repeat(np.arange(len(block.ptr) - 1), np.diff(block.ptr))
+        partners = self.partners[block.entries][block.ptr[queries] + self.last[block.entries]]
+        codes = self.codes[self.queries[block.queries][queries]] ^ self.codes[partners]
         bits = np.unpackbits(codes, axis=1, count=self.n_bits, bitorder="little")
         return self.schedule.reduce(bits.T, np.zeros(self.n_bits))[0][free].T
 
 
-def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ranges(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """0 to size - 1 for each size."""
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)

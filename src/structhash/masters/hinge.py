@@ -1,4 +1,4 @@
-"""The weights of CGHash for a loss that is not smooth: the planes of `RankingMaster` on triplets."""
+"""The weights of CGHash for a loss that is not smooth, by the cutting planes of `RankingMaster`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,24 @@ from structhash.masters.triplet import MIN_OBJECTIVE
 from structhash.objectives.regularizers.base import Regularizer
 from structhash.pair_weights import Comparisons, PairGraph
 
+__all__ = ["HingeMaster"]
+
 
 class HingeMaster(RankingMaster):
-    """min cost'w + C mean f(w'dh) over 0 <= w <= upper, for a loss f with `most_violated`: see `Hinge`.
+    """Weights for a triplet loss that is not smooth: min cost'w + C mean f(w'dh) over 0 <= w <= upper.
 
-    The mean is over triplets, so a query weighs as much as it has of them; a ranking's loss being twice the
-    mean hinge, C is halved. The plane duals are the duals of the triplets, and `gap` of a solution is relative
-    to its objective, as that of `TripletMaster`: at most `tolerance` unless `max_rounds` is met, or C times the
-    `precision` of the linear programme is more.
+    The loss gives its cutting planes by `most_violated`: see `Hinge`. The mean is over triplets, so each query
+    weighs as much as it has triplets. A ranking's loss is twice the mean hinge, so C is halved. The duals of
+    the planes are the duals of the triplets. The `gap` of a solution is relative to its objective, as in
+    `TripletMaster`. It is at most `tolerance`, unless `max_rounds` is reached or C times the `precision` of the
+    linear programme is more.
+
+    Parameters
+    ----------
+    comparisons, graph, loss, regularizer, schedule, C, tolerance, n_jobs
+        As in `TripletMaster`.
+    max_rounds : int
+        Cutting-plane rounds a bit, at most.
     """
 
     precision = 1e-10  # the finest that HiGHS has
@@ -38,10 +48,15 @@ class HingeMaster(RankingMaster):
         max_rounds: int = 1000,
         n_jobs: int = 1,
     ) -> None:
-        weights = np.ones(len(comparisons.queries)) if comparisons.weights is None else comparisons.weights
+        weights = comparisons.query_weights
         weights = weights * np.diff(comparisons.near_ptr) * np.diff(comparisons.far_ptr)
         comparisons = comparisons._replace(weights=weights)
         super().__init__(comparisons, graph, loss, regularizer, schedule, C / 2, tolerance, max_rounds, n_jobs)
+
+    def query_shares(self, comparisons: Comparisons) -> NDArray[np.float64]:
+        """Weight of each query (Q,), of sum 1."""
+        weights = comparisons.query_weights
+        return weights / weights.sum()
 
     def add(self, bit: NDArray[np.uint8]) -> Solution:
         """Weights and duals with one more bit (n,)."""

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from structhash.masters.base import Master, Solution
 from structhash.pair_weights import PairGraph
 
+__all__ = ["ListwiseMaster"]
+
 MAX_NEWTON_STEPS = 50
 MAX_SLOPE = 1e-9  # of the mean loss, at which Newton steps end
 MIN_WEIGHT, MAX_WEIGHT = 1e-6, 50.0

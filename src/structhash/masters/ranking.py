@@ -1,4 +1,4 @@
-"""Cutting planes: the weights of StructHash, and what their dual says of every pair (Algorithm 2)."""
+"""Cutting planes: the weights of StructHash, and their dual (Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -18,23 +18,43 @@ from structhash.objectives.rankings.base import Ranking
 from structhash.objectives.regularizers.base import Regularizer
 from structhash.pair_weights import Comparisons, PairGraph, repeat
 
+__all__ = ["RankingMaster"]
+
 MAX_STORED_PLANES = 4  # planes whose counts are held, with few free weights
 PATIENCE = 2  # bits that a plane may stay inactive before it is dropped, with many free weights
 
 
 class RankingMaster(RegularizedMaster):
-    """min cost'w + C mean_i xi_i over 0 <= w <= upper, for a ranking measure (eq. sh).
+    """Weights for a ranking measure: min cost'w + C mean_i xi_i over 0 <= w <= upper (eq. sh).
 
-    Slacks are summed over each of a few groups of queries, over all of them in stage-wise training (eq. sh-1s).
+    The queries form a few groups, and each group has one slack; in stage-wise training there is one group (eq.
+    sh-1s).
 
-    A *plane* is one ranking for every query, kept as the counts of each entry (`above` of the near points,
-    `below` of the far ones); its coefficient for a bit is the mean of dPsi. Planes stay valid when a bit is
-    added: only their new coefficient is computed. `gap` of a solution is C times what the cutting planes still
-    miss of the loss, at most C * tolerance unless `max_rounds` is met.
+    A *cutting plane* is one ranking for every query. It is stored as the counts of each entry (`above` for near
+    points, `below` for far ones). Its coefficient for a bit is the mean of dPsi. Planes stay valid when a bit
+    is added: only the coefficient of the new bit is computed. The `gap` of a solution is C times what the
+    planes still miss of the loss, at most C * tolerance unless `max_rounds` is reached.
 
-    With few free weights only the planes that are active at the end stay for the next bit, and the counts of
-    few are held. Of the inactive ones, those found for the bit at hand can be found again, from their weights,
-    where they turn active; of earlier ones so many are dropped as are too many.
+    With few free weights, only the planes that are active at the end stay for the next bit, and the counts of
+    few planes are stored. A plane of the current bit whose counts were dropped is computed from its weights
+    again if it turns active. Inactive planes of earlier bits are dropped when there are too many.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+    graph : PairGraph
+        Of these comparisons.
+    ranking : Ranking
+    regularizer : Regularizer
+    schedule : Schedule
+    C : float
+        Weight of the mean loss over queries.
+    tolerance : float
+        In units of the mean loss.
+    max_rounds : int
+        Cutting-plane rounds a bit, at most.
+    n_jobs : int
+        Threads over queries.
     """
 
     precision = 1e-7  # of the linear programme, in units of the mean loss
@@ -55,7 +75,7 @@ class RankingMaster(RegularizedMaster):
         self.graph, self.ranking, self.schedule = graph, ranking, schedule
         self.C, self.tolerance, self.max_rounds = C, tolerance, max_rounds
         n_near, n_far = np.diff(comparisons.near_ptr), np.diff(comparisons.far_ptr)
-        self.query_weights = query_shares(comparisons, ranking)
+        self.query_weights = self.query_shares(comparisons)
         unit = 2 * self.query_weights / (n_near * n_far)  # 2 / (n_queries P N), the factor that mu carries
         self.unit = np.concatenate([-unit, unit])  # of each row of the graph
         self.count_dtype = np.min_scalar_type(max(n_near.max(), n_far.max()))
@@ -64,22 +84,38 @@ class RankingMaster(RegularizedMaster):
         self.first = self.columns.groups(schedule.n_groups)  # query of each group
         groups = np.arange(len(self.first), dtype=np.uint8)
         self.group = np.tile(np.repeat(groups, np.diff(self.first, append=len(n_near))), 2)
-        # of entry weights: all digits for a certificate, else few bytes
-        self.dtype: Any = np.float64 if schedule.exact else np.float32
+        self.entry_dtype: Any = np.float64 if schedule.exact else np.float32
         self.costs = np.zeros(0)
         self.planes: list[NDArray[np.unsignedinteger] | None] = []
         self.losses = np.zeros((0, len(self.first)))
         self.slopes = np.zeros((0, 0, len(self.first)))  # coefficients: free weights, planes, groups
         self.idle = np.zeros(0, int)
 
+    def query_shares(self, comparisons: Comparisons) -> NDArray[np.float64]:
+        """Weight of each query (Q,), of sum 1.
+
+        Queries of one point are the grade steps of one graded query. With a measure that has an `ideal` they
+        share its weight in proportion to weight * ideal: see `NDCG.ideal`.
+        """
+        weights: NDArray[Any] = comparisons.query_weights
+        ideal = self.ranking.ideal(np.diff(comparisons.near_ptr))
+        if ideal is not None:
+            _, point = np.unique(comparisons.queries, return_inverse=True)
+            gains: NDArray[Any] = weights * ideal
+            total = np.bincount(point, gains)[point]
+            weights = np.bincount(point, weights)[point] * np.divide(
+                gains, total, out=0 * gains, where=total > 0
+            )
+        return weights / weights.sum()
+
     def start(self) -> NDArray[np.floating]:
         """Entry weights before the first bit: every query's ranking reversed, with dual C / n_queries."""
         each = self.C * self.unit * self.inverted
-        return repeat(each.astype(self.dtype), self.graph.indptr)
+        return repeat(each.astype(self.entry_dtype), self.graph.indptr)
 
     def add(self, bit: NDArray[np.uint8]) -> Solution:
         """Weights and duals with one more bit (n,)."""
-        self.extend(bit)
+        self.add_column(bit)
         program = PlaneProgram(self.costs, self.C, self.upper, len(self.first), self.precision)
         program.add(np.moveaxis(self.slopes, 0, -1), self.losses)
         found: list[NDArray[np.float64]] = []  # weights at which the planes of this bit were found
@@ -87,7 +123,7 @@ class RankingMaster(RegularizedMaster):
         for rounds in range(1, self.max_rounds + 1):
             u, slack, duals = program.solve()
             if len(u) <= FEW_WEIGHTS:
-                duals = self.spare(program, duals, len(found))
+                duals = self.release(program, duals, len(found))
             trials, step = [u], self.step_fraction(len(u))
             if centre is not None and step < 1 and rounds < self.max_rounds:
                 trials.insert(0, centre + step * (u - centre))
@@ -111,13 +147,13 @@ class RankingMaster(RegularizedMaster):
             program.add(slope[None], loss[None])
 
         del plane  # the last one cut nothing off
-        self.forget(duals, found)
+        self.prune(duals, found)
         self.columns.rest()
         entries = self.combine(duals[duals.any(axis=1)])
         gap = max(0.0, float(self.C * missed.sum()))
         return Solution(self.schedule.expand(u, self.columns.n_bits), entries, objective, gap, rounds)
 
-    def extend(self, bit: NDArray[np.uint8]) -> None:
+    def add_column(self, bit: NDArray[np.uint8]) -> None:
         """One more bit: its column, and its coefficient in every plane."""
         differ, new = self.graph.differ(bit), np.zeros((1, *self.losses.shape))
         for plane, row in zip(self.planes, new[0]):
@@ -152,8 +188,8 @@ class RankingMaster(RegularizedMaster):
         loss, slope = self.columns.evaluate(u, self.ranking.most_violated, plane.__setitem__)
         return plane, np.add.reduceat(self.query_weights * loss, self.first), slope
 
-    def spare(self, program: PlaneProgram, duals: NDArray[np.float64], n_found: int) -> NDArray[np.float64]:
-        """Store the inactive planes of this bit no longer, drop those of earlier bits that are too many.
+    def release(self, program: PlaneProgram, duals: NDArray[np.float64], n_found: int) -> NDArray[np.float64]:
+        """Drop the counts of inactive planes of this bit, and the inactive planes of earlier bits that are too many.
 
         Returns the duals of the planes left.
         """
@@ -168,12 +204,12 @@ class RankingMaster(RegularizedMaster):
         return duals[keep]
 
     def drop(self, keep: NDArray[np.bool_]) -> None:
-        """Keep some planes only."""
+        """Keep the planes of this mask."""
         self.planes = list(itertools.compress(self.planes, keep))
         self.losses, self.slopes, self.idle = self.losses[keep], self.slopes[:, keep], self.idle[keep]
 
-    def forget(self, duals: NDArray[np.float64], found: list[NDArray[np.float64]]) -> None:
-        """Drop the planes that were inactive for long, find again those that are active and not stored."""
+    def prune(self, duals: NDArray[np.float64], found: list[NDArray[np.float64]]) -> None:
+        """Drop the planes that were inactive for long, and compute the counts of active ones again if needed."""
         self.idle = np.where(duals.any(axis=1), 0, self.idle + 1)
         n_old = len(self.planes) - len(found)
         keep = self.idle <= (PATIENCE if len(self.costs) > FEW_WEIGHTS else 0)
@@ -184,25 +220,9 @@ class RankingMaster(RegularizedMaster):
 
     def combine(self, duals: NDArray[np.float64]) -> NDArray[np.floating]:
         """Entry weights (E,) of the duals of the active planes."""
-        entries = allocate(len(self.graph.indices), self.dtype)
+        entries = allocate(len(self.graph.indices), self.entry_dtype)
         entries[:] = 0
         active = np.flatnonzero(self.idle == 0)
         for r, dual in zip(active, duals):
             add_scaled(self.graph.indptr, self.unit * dual[self.group], self.planes[r], entries)
         return entries
-
-
-def query_shares(comparisons: Comparisons, ranking: Ranking) -> NDArray[np.float64]:
-    """Weight of each query (Q,), of sum 1.
-
-    Queries of one point are the grade steps of one graded query. With a measure that has an `ideal` they share
-    its weight in proportion to weight * ideal: see `NDCG.ideal`.
-    """
-    weights: NDArray[Any] = np.ones(len(comparisons.queries)) if comparisons.weights is None else comparisons.weights
-    ideal = ranking.ideal(np.diff(comparisons.near_ptr))
-    if ideal is not None:
-        _, point = np.unique(comparisons.queries, return_inverse=True)
-        gains = weights * ideal
-        total = np.bincount(point, gains)[point]
-        weights = np.bincount(point, weights)[point] * np.divide(gains, total, out=0 * gains, where=total > 0)
-    return weights / weights.sum()

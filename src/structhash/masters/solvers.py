@@ -6,6 +6,8 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["PlaneProgram"]
+
 
 class PlaneProgram:
     """min costs'u + C sum_g xi_g  s.t.  a_rg'u + xi_g >= b_rg for every plane r, 0 <= u <= upper, xi >= 0.

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
 from structhash.masters.base import RegularizedMaster, Solution
-from structhash.masters.columns import Columns, Side
+from structhash.masters.columns import Columns, EntryBlock
 from structhash.masters.schedules.base import Schedule
 from structhash.objectives.regularizers.base import Regularizer
 from structhash.pair_weights import Comparisons, PairGraph, repeat
+
+__all__ = ["MIN_OBJECTIVE", "Risk", "TripletMaster"]
 
 MIN_OBJECTIVE = 1e-9  # times C: gaps are relative to this where the objective is smaller
 
@@ -25,10 +27,29 @@ class Risk(NamedTuple):
 
 
 class TripletMaster(RegularizedMaster):
-    """min cost'w + C mean f(w'dh) over 0 <= w <= upper, triplets being every (query, near, far).
+    """Weights for a triplet loss: min cost'w + C mean f(w'dh) over 0 <= w <= upper, over all (query, near, far).
 
-    `gap` of a solution is its duality gap, primal minus dual objective, relative to the primal: the KKT duals
-    are scaled by 1/max(1, max_r mu'dh_r / cost_r) to be feasible for all bits at hand, which proves the bound.
+    The `gap` of a solution is its duality gap, primal minus dual objective, relative to the primal. The KKT
+    duals are scaled by 1/max(1, max_r mu'dh_r / cost_r), which makes them feasible for all bits so far and
+    proves the bound.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+    graph : PairGraph
+        Of these comparisons.
+    loss : Loss
+        A smooth one.
+    regularizer : Regularizer
+    schedule : Schedule
+    C : float
+        Weight of the mean loss over triplets.
+    tolerance : float
+        Relative duality gap.
+    max_rounds : int
+        Newton steps a bit, at most.
+    n_jobs : int
+        Threads over queries.
     """
 
     def __init__(
@@ -47,7 +68,7 @@ class TripletMaster(RegularizedMaster):
         self.graph, self.loss, self.schedule = graph, loss, schedule
         self.C, self.tolerance, self.max_rounds = C, tolerance, max_rounds
         n_near, n_far = np.diff(comparisons.near_ptr), np.diff(comparisons.far_ptr)
-        weights = np.ones(len(n_near)) if comparisons.weights is None else comparisons.weights
+        weights = comparisons.query_weights
         self.triplet_weights = weights / (weights @ (n_near * n_far))
         self.unit = np.concatenate([-self.triplet_weights, self.triplet_weights])  # of each row of the graph
         self.partners = np.concatenate([n_far, n_near])
@@ -105,7 +126,7 @@ class TripletMaster(RegularizedMaster):
             if gap <= self.tolerance:
                 break
             step, length = self.newton(u, risk.gradient), 1.0
-            while length > 1e-8:  # a step is far too long where few triplets bend it
+            while length > 1e-8:  # with few curved triplets the full step is far too long
                 trial = np.clip(u + length * step, 0.0, self.upper)
                 new = self.risk(trial)
                 rounds += 1
@@ -123,12 +144,12 @@ class TripletMaster(RegularizedMaster):
         held = ((u <= 0) & (gradient > 0)) | ((u >= self.upper) & (gradient < 0))
         free, view = ~held, self.columns.tabled(u)
 
-        def bend(near: Side, far: Side) -> NDArray[np.float64]:
+        def curvature(near: EntryBlock, far: EntryBlock) -> NDArray[np.float64]:
             apart = view(near).distances, view(far).distances
-            columns = [self.columns.differing(side, free) for side in (near, far)]
+            columns = [self.columns.differing(block, free) for block in (near, far)]
             return self.loss.curvature(*apart, near.ptr, far.ptr, *columns, self.triplet_weights[near.queries])
 
-        H = self.C * np.sum(self.columns.each(bend), axis=0)
+        H = self.C * np.sum(self.columns.each(curvature), axis=0)
         H[np.diag_indices(len(H))] += 1e-10 * max(np.trace(H), 1e-300)
         step = np.zeros(len(u))
         step[free] = -np.linalg.lstsq(H, gradient[free], rcond=None)[0]
@@ -149,7 +170,7 @@ class TripletMaster(RegularizedMaster):
 
         view = self.columns.tabled(u)
 
-        def conjugate(near: Side, far: Side) -> NDArray[np.float64]:
+        def conjugate(near: EntryBlock, far: EntryBlock) -> NDArray[np.float64]:
             apart = view(near).distances, view(far).distances
             return self.loss.scaled_conjugate(*apart, near.ptr, far.ptr, scale)
 

@@ -1,28 +1,19 @@
-"""Kernels of `structhash.codes`: popcount and byte-table distances of all pairs."""
+"""Kernels of `codes.distances`: plain and weighted Hamming distances of all pairs."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
-
-@intrinsic
-def popcount(typingctx, word):
-    """Set bits of a uint64 by LLVM's ctpop, one machine instruction where there is one."""
-
-    def build(context, builder, signature, arguments):
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), build
+from structhash._numerics.popcount import popcount
 
 
 @njit(cache=True, nogil=True)
 def count_differing(queries, codes, distances):
-    """Popcount distances of uint64 words (n_queries, n_words), (n, n_words) into int32 (n_queries, n)."""
+    """Write the differing bits of uint64 words (n_queries, w) and (n, w) to int32 (n_queries, n)."""
     n, width = codes.shape
     for q in range(queries.shape[0]):
-        if width == 1:  # the common 64 bits, without an inner loop
+        if width == 1:  # the common case of 64 bits needs no inner loop
             query = queries[q, 0]
             for i in range(n):
                 distances[q, i] = popcount(query ^ codes[i, 0])
@@ -36,9 +27,9 @@ def count_differing(queries, codes, distances):
 
 @njit(cache=True, nogil=True)
 def add_tables(queries, codes, tables, distances):
-    """Weighted distances of bytes, by float64 tables (n_bytes, 256), into float32 (n_queries, n)."""
+    """Write weighted distances of bytes, by float64 tables (n_bytes, 256), to float32 (n_queries, n)."""
     n, width = codes.shape
-    own = np.empty_like(tables)  # own[b, x]: what byte x of a code adds for this query
+    own = np.empty_like(tables)  # own[b, x]: weight of the bits in which byte x differs from the query
     for q in range(queries.shape[0]):
         for b in range(width):
             for x in range(256):

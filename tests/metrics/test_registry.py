@@ -1,0 +1,76 @@
+"""Metrics by text name; a new file is a new metric."""
+
+import re
+
+import numpy as np
+import pytest
+
+from structhash import metrics
+from structhash.metrics import names, ndcg, parse, tie_blocks
+
+FORMS = "auc, map, map@k, map_hits@k, mrr, ndcg@k, ndcg_paper@k, pr_area, precision@k, recall@k, sndcg"
+NEW_METRIC = """
+import numpy as np
+
+def documents(blocks, k=1):
+    return np.full(blocks.n_queries, float(k))
+
+NAMES = {names}
+"""
+
+
+@pytest.fixture
+def add_file(tmp_path, monkeypatch):
+    """Write a file that is found as a module of `structhash.metrics`."""
+    monkeypatch.setattr(metrics, "__path__", [*metrics.__path__, str(tmp_path)])
+
+    def add(module, names):
+        (tmp_path / f"{module}.py").write_text(NEW_METRIC.replace("{names}", names))
+
+    return add
+
+
+def test_names_are_sorted():
+    assert ", ".join(names()) == FORMS
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ndcg@0", "ndcg", "ndcg@k", "precision", "auc@5", "mrr@10", "map@-1", "map@", "x", "", "pr_area@5"],
+)
+def test_unknown_name(name):
+    message = f"metric='{name}': give one of {FORMS}, with an integer k >= 1"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        parse(name)
+
+
+@pytest.mark.parametrize("name", [None, 3, np.ones((300, 40))])
+def test_a_name_is_a_string(name):
+    with pytest.raises(ValueError, match=r"metric=(None|3|ndarray of shape \(300, 40\)): give"):
+        parse(name)
+
+
+def test_names_differ_in_discount():
+    blocks = tie_blocks([[1, 2, 3, 4]], [[0, 0, 1, 1]])
+    assert parse("ndcg@3")(blocks) == ndcg(blocks, 3, "standard")
+    assert parse("ndcg_paper@3")(blocks) == ndcg(blocks, 3, "paper") != ndcg(blocks, 3, "standard")
+
+
+def test_a_new_file_is_a_new_metric(add_file):
+    blocks = tie_blocks([[1, 2], [2, 1]], [[1, 0], [0, 1]])
+    add_file("added_metric", '{"added": documents, "added@k": documents}')
+    assert {"added", "added@k"} < set(names())
+    np.testing.assert_array_equal(parse("added@7")(blocks), [7, 7])
+    np.testing.assert_array_equal(parse("added")(blocks), [1, 1])
+
+
+def test_private_files_and_contracts_are_no_metrics(add_file):
+    for module in ("_added", "base"):
+        add_file(module, '{"hidden": documents}')
+    assert "hidden" not in names()
+
+
+def test_two_metrics_of_one_name_are_refused(add_file):
+    add_file("another_map", '{"map": documents}')
+    with pytest.raises(ValueError, match="two metrics are called 'map'; give each a name of its own"):
+        names()
