@@ -180,9 +180,9 @@ def test_every_bit_of_column_generation_is_new(family, C, digits):
     """At C so small that all weights are 0 the dual stands still and only redrawn weights give other bits."""
     X, y = digits[0][:100], digits[1][:100]
     rng = np.random.default_rng(0)
-    rankings = Labels(y, 5, 10).comparisons(X, rng)
-    graph = pair_graph(rankings, 100)
-    master = RankingMaster(rankings, graph, AUC(), L1(), Stagewise(), C)
+    comparisons = Labels(y, 5, 10).comparisons(X, rng)
+    graph = pair_graph(comparisons, 100)
+    master = RankingMaster(comparisons, graph, AUC(), L1(), Stagewise(), C)
     problem = Problem(X, graph, master, HashFunction(family, family.prepare(X, rng)))
     steps = list(column_generation(problem, Spectral(), 64, rng))
     bits = {bit_key(step.bit) for step in steps}

@@ -112,9 +112,9 @@ def test_differing_is_the_table_of_free_columns_in_the_order_of_the_last_view(fi
     free = np.array([0, 1, 1, 0, 0, 1, 0, 0, 1], bool)
     table, n = differing(graph, bits), len(comparisons.near)
     view = columns.tabled(u)
-    for near, far in columns.sides:
-        for side, ptr in ((near, comparisons.near_ptr), (far, comparisons.far_ptr)):
-            distances, found = view(side).distances, columns.differing(side, free)
+    for near, far in columns.blocks:
+        for block, ptr in ((near, comparisons.near_ptr), (far, comparisons.far_ptr)):
+            distances, found = view(block).distances, columns.differing(block, free)
             own = table[:n] if ptr is comparisons.near_ptr else table[n:]
             for q in range(25):
                 rows = slice(ptr[q], ptr[q + 1])
