@@ -78,12 +78,12 @@ def make_rankings():
     return draw_rankings
 
 
-def every_triplet(rankings):
+def every_triplet(comparisons):
     """(number of the query, i, j, k) of all triplets in plain loops, int (T, 4)."""
     rows = []
-    for q, i in enumerate(rankings.queries):
-        for j in rankings.near[rankings.near_ptr[q] : rankings.near_ptr[q + 1]]:
-            for k in rankings.far[rankings.far_ptr[q] : rankings.far_ptr[q + 1]]:
+    for q, i in enumerate(comparisons.queries):
+        for j in comparisons.near[comparisons.near_ptr[q] : comparisons.near_ptr[q + 1]]:
+            for k in comparisons.far[comparisons.far_ptr[q] : comparisons.far_ptr[q + 1]]:
                 rows.append((q, i, j, k))
     return np.array(rows)
 
@@ -98,10 +98,10 @@ def digits_problem(digits):
     """Comparisons of 100 digits with 8 near and 12 far points each, their graph, and 12 noisy bits."""
     X, y = digits[0][:100], digits[1][:100]
     rng = np.random.default_rng(0)
-    rankings = Labels(y, 8, 12).comparisons(X, rng)
+    comparisons = Labels(y, 8, 12).comparisons(X, rng)
     bits = (y == np.array([*range(10), 3, 7])[:, None]) ^ (rng.random((12, len(y))) < 0.03)
     bits = bits.astype(np.uint8)
-    return rankings, pair_graph(rankings, len(X)), bits
+    return comparisons, pair_graph(comparisons, len(X)), bits
 
 
 @pytest.fixture

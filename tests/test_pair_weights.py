@@ -7,23 +7,23 @@ from structhash.pair_weights import Comparisons, laplacian, pair_graph, score
 @pytest.fixture
 def problem(rng, make_rankings):
     """Comparisons in which points meet again and again, their graph, and entry weights of both signs."""
-    rankings = make_rankings(rng, n_points=8, n_queries=12)
-    graph = pair_graph(rankings, 8)
-    return rankings, graph, rng.standard_normal(len(graph.indices))
+    comparisons = make_rankings(rng, n_points=8, n_queries=12)
+    graph = pair_graph(comparisons, 8)
+    return comparisons, graph, rng.standard_normal(len(graph.indices))
 
 
-def join_names(rankings):
+def entry_points(comparisons):
     """(query row, partner row) of every entry, near ones first, by plain loops."""
     rows = []
-    for partners, ptr in ((rankings.near, rankings.near_ptr), (rankings.far, rankings.far_ptr)):
-        for q, i in enumerate(rankings.queries):
+    for partners, ptr in ((comparisons.near, comparisons.near_ptr), (comparisons.far, comparisons.far_ptr)):
+        for q, i in enumerate(comparisons.queries):
             rows += [(i, j) for j in partners[ptr[q] : ptr[q + 1]]]
     return rows
 
 
-def dense_laplacian(rankings, entries, n):
+def dense_laplacian(comparisons, entries, n):
     W = np.zeros((n, n))
-    for (i, j), value in zip(join_names(rankings), entries):
+    for (i, j), value in zip(entry_points(comparisons), entries):
         W[i, j] += value
         W[j, i] += value
     return np.diag(W.sum(axis=1)) - W
@@ -31,23 +31,23 @@ def dense_laplacian(rankings, entries, n):
 
 def test_score_is_the_sum_over_triplets(rng, make_rankings, triplets_of):
     for _ in range(20):
-        rankings = make_rankings(rng, n_points=9, n_queries=7)
-        triplets = triplets_of(rankings)
+        comparisons = make_rankings(rng, n_points=9, n_queries=7)
+        triplets = triplets_of(comparisons)
         mu = rng.standard_normal(len(triplets))
         pull, push = {}, {}
         for (q, _, j, k), value in zip(triplets, mu):
             pull[q, j] = pull.get((q, j), 0) - value
             push[q, k] = push.get((q, k), 0) + value
         entries = np.array([*pull.values(), *push.values()])
-        pairs = pair_graph(rankings, 9).pair_weights(entries)
+        pairs = pair_graph(comparisons, 9).pair_weights(entries)
         for h in rng.integers(0, 2, (10, 9)):
             _, i, j, k = triplets.T
             assert score(pairs, h) == pytest.approx(mu @ (abs(h[i] - h[k]) - abs(h[i] - h[j])), abs=1e-12)
 
 
 def test_weights_and_laplacian_equal_dense_ones(rng, problem):
-    rankings, graph, entries = problem
-    L = dense_laplacian(rankings, entries, 8)
+    comparisons, graph, entries = problem
+    L = dense_laplacian(comparisons, entries, 8)
     pairs = graph.pair_weights(entries)
     np.testing.assert_allclose(np.diag(pairs.degree) - pairs.weights.toarray(), L, atol=1e-14)
     S = rng.standard_normal((8, 3))
@@ -66,8 +66,8 @@ def test_weights_are_symmetric_without_a_diagonal(problem):
 def test_entries_of_one_pair_add_up_in_both_directions_and_signs():
     two = np.array([0, 1, 2])
     # 0 is near to 1, 1 is far from 0: one unordered pair
-    rankings = Comparisons(np.array([0, 1]), np.array([1, 2]), two, np.array([2, 0]), two)
-    W = pair_graph(rankings, 3).pair_weights(np.array([1.0, 10.0, 100.0, 1000.0])).weights.toarray()
+    comparisons = Comparisons(np.array([0, 1]), np.array([1, 2]), two, np.array([2, 0]), two)
+    W = pair_graph(comparisons, 3).pair_weights(np.array([1.0, 10.0, 100.0, 1000.0])).weights.toarray()
     np.testing.assert_array_equal(W, [[0, 1001, 100], [1001, 0, 10], [100, 10, 0]])
 
 
@@ -98,11 +98,11 @@ def test_a_bit_and_its_complement_score_alike_and_a_constant_nothing(rng, proble
 
 
 def test_differ_marks_entries_on_two_sides_of_a_bit(rng, problem):
-    rankings, graph, _ = problem
+    comparisons, graph, _ = problem
     h = rng.integers(0, 2, 8, dtype=np.uint8)
     differ = graph.differ(h)
     assert differ.dtype == np.uint8
-    np.testing.assert_array_equal(differ, [h[i] != h[j] for i, j in join_names(rankings)])
+    np.testing.assert_array_equal(differ, [h[i] != h[j] for i, j in entry_points(comparisons)])
 
 
 def test_weigh_keeps_nothing_of_an_earlier_call(problem):
@@ -142,3 +142,10 @@ def test_partners_of_many_points(n_points, make_rankings, rng):
     )
     np.testing.assert_array_equal(graphs[1].differ(long), graphs[0].differ(bit))
     np.testing.assert_allclose(large.weights.sum(), small.weights.sum())
+
+
+def test_queries_without_weights_weigh_one_each(problem):
+    comparisons = problem[0]
+    assert comparisons.query_weights.tolist() == [1.0] * 12
+    weights = np.arange(12.0)
+    np.testing.assert_array_equal(comparisons._replace(weights=weights).query_weights, weights)

@@ -135,8 +135,8 @@ def test_a_cut_far_beyond_the_items_costs_nothing():
 def test_spectral_start_with_fewer_rows_than_features_is_the_same_eigenvector(make_rankings):
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((12, 40))
-    rankings = make_rankings(rng)
-    graph = pair_graph(rankings, 12)
+    comparisons = make_rankings(rng)
+    graph = pair_graph(comparisons, 12)
     pairs = graph.pair_weights(rng.standard_normal(len(graph.indices)))
     plane = Spectral(ridge=2.0)(Z, pairs, rng)["normal"][:, 0]
     gram = Z.T @ Z

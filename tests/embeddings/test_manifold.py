@@ -1,10 +1,10 @@
-"""Nearness along a graph: its inner products against the inverse they stand for, and what it is for."""
+"""Nearness along a graph: its inner products against a dense inverse, and what it is good for."""
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash import StructHash
+from structhash import DistilHash
 from structhash.embeddings import _graph
 from structhash.embeddings.manifold import Manifold
 
@@ -18,8 +18,8 @@ def unit(Z):
 def graph(m, k=4, seed=0):
     U = unit(np.random.default_rng(seed).normal(size=(m, 3)))
     near, apart = _graph.nearest(U, U, k, own=False)
-    r = _graph.reach(apart)
-    return near, np.exp(-_graph.steps(apart, r, r[near]))
+    scale = _graph.local_scale(apart)
+    return near, np.exp(-_graph.scaled_distances(apart, scale, scale[near]))
 
 
 def dense(near, w):
@@ -42,12 +42,12 @@ def test_the_nearest_are_those_of_largest_cosine(own):
 
 def test_a_points_unit_is_the_root_of_its_seventh_neighbours():
     apart = np.random.default_rng(0).random((6, 10))
-    np.testing.assert_allclose(_graph.reach(apart), np.sqrt(np.sort(apart, axis=1)[:, 6]))
-    np.testing.assert_allclose(_graph.reach(apart[:, :3]), np.sqrt(apart[:, :3].max(axis=1)))
+    np.testing.assert_allclose(_graph.local_scale(apart), np.sqrt(np.sort(apart, axis=1)[:, 6]))
+    np.testing.assert_allclose(_graph.local_scale(apart[:, :3]), np.sqrt(apart[:, :3].max(axis=1)))
 
 
 def test_inner_products_are_those_of_the_walk(monkeypatch):
-    monkeypatch.setattr(_graph, "LEAST", 1e-9)
+    monkeypatch.setattr(_graph, "MIN_EIGENVALUE", 1e-9)
     near, w = graph(40)
     near, w = np.column_stack([near, np.arange(40)]), np.column_stack([w, np.full(40, 20.0)])
     W = dense(near, w)  # of positive eigenvalues, for the diagonal
@@ -64,10 +64,10 @@ def test_few_eigenvectors_are_the_leading_ones_however_found(count, monkeypatch)
     W = dense(near, w)
     d = W.sum(axis=1)
     values = np.linalg.eigvalsh(W / np.sqrt(np.outer(d, d)))[::-1][1 : count + 1]
-    kept = values[values > _graph.LEAST]
+    kept = values[values > _graph.MIN_EIGENVALUE]
     found = []
     for small in (1000, 10):
-        monkeypatch.setattr(_graph, "SMALL", small)
+        monkeypatch.setattr(_graph, "DENSE_GRAPH_NODES", small)
         V = _graph.diffusion(near, w, ALPHA, count, np.random.default_rng(0))
         assert V.shape == (120, len(kept))
         lengths = (V**2 * d[:, None]).sum(axis=0)
@@ -88,7 +88,7 @@ def test_a_value_many_times_over_is_found_as_often():
 def test_digits_are_found_along_their_neighbours_without_labels():
     X, y = load_digits(return_X_y=True)
     plain, along = (
-        StructHash(32, embedding=name, random_state=0).fit(X).score(X, y) for name in ("cosine", "manifold")
+        DistilHash(32, embedding=name, random_state=0).fit(X).score(X, y) for name in ("cosine", "manifold")
     )
     assert along > plain + 0.12
 
@@ -97,29 +97,29 @@ def test_labels_bring_the_metric_and_unlabeled_rows_the_graph():
     rng = np.random.default_rng(2)
     rows, others = rng.normal(size=(400, 8)), rng.normal(size=(300, 8)) + 1
     points = np.arange(300)
-    state, Z = Manifold().fit(rows, np.arange(400) // 40, others, points, np.random.default_rng(0))
+    state, Z, _ = Manifold().fit(rows, np.arange(400) // 40, others, points, np.random.default_rng(0))
     assert state["matrix"].shape == (8, 8)
     np.testing.assert_allclose(state["mean"], others.mean(axis=0))
-    assert len(state["points"]) == 300
+    assert len(state["nodes"]) == 300
     np.testing.assert_allclose(Z, Manifold().embed(others, state))
-    assert "matrix" not in Manifold().fit(rows, None, None, points, np.random.default_rng(0))[0]
+    assert "matrix" not in Manifold().fit(rows, None, None, points, np.random.default_rng(0)).state
 
 
-def test_points_are_sampled_and_counted_once():
+def test_nodes_are_sampled_and_counted_once():
     X = np.random.default_rng(0).normal(size=(500, 3))
-    state, Z = Manifold(points=60).fit(X, None, None, np.arange(500), np.random.default_rng(0))
-    assert state["points"].shape == (60, 3)
+    state, Z, _ = Manifold(n_nodes=60).fit(X, None, None, np.arange(500), np.random.default_rng(0))
+    assert state["nodes"].shape == (60, 3)
     assert Z.shape[0] == 500
     twice = np.repeat(X[:8], 20, axis=0)
-    state, Z = Manifold().fit(twice, None, None, np.arange(160), np.random.default_rng(0))
-    assert len(state["points"]) == 8
+    state, Z, _ = Manifold().fit(twice, None, None, np.arange(160), np.random.default_rng(0))
+    assert len(state["nodes"]) == 8
     assert np.isfinite(Z).all()
 
 
-def test_a_row_far_from_all_points_still_has_its_nearest():
+def test_a_row_far_from_all_nodes_still_has_its_nearest():
     X = np.random.default_rng(0).normal(size=(200, 3)) * 1e-3 + [1.0, 0, 0]
     X[100:] -= [1.0, -1.0, 0]
-    state, _ = Manifold().fit(X, None, None, np.arange(200), np.random.default_rng(0))
+    state, _, _ = Manifold().fit(X, None, None, np.arange(200), np.random.default_rng(0))
     (far,) = Manifold().embed(np.array([[0.0, 0, -9.0]]), state)
     assert np.isfinite(far).all()
     np.testing.assert_allclose((far**2).sum(), 1.5)
@@ -136,11 +136,11 @@ def test_a_row_far_from_all_points_still_has_its_nearest():
     ],
 )
 def test_few_directions_will_do(X):
-    state, Z = Manifold().fit(X, None, None, np.arange(len(X)), np.random.default_rng(0))
+    state, Z, _ = Manifold().fit(X, None, None, np.arange(len(X)), np.random.default_rng(0))
     assert np.isfinite(Z).all()
     alone = np.concatenate([Manifold().embed(row[None], state) for row in X])
     np.testing.assert_allclose(Manifold().embed(X, state), alone, atol=1e-6)
-    assert StructHash(4, embedding="manifold", random_state=0).fit(X).encode(X).shape == (len(X), 1)
+    assert DistilHash(4, embedding="manifold", random_state=0).fit(X).encode(X).shape == (len(X), 1)
 
 
 def test_near_copies_do_not_lose_who_is_near_them():
@@ -148,13 +148,13 @@ def test_near_copies_do_not_lose_who_is_near_them():
     X, center = unit(rng.normal(size=(600, 16))), unit(rng.normal(size=(1, 16)))[0]
     for copies in (8, 9):
         rows = np.vstack([X, center + rng.normal(size=(copies, 16)) * 1e-4])
-        state, Z = Manifold().fit(rows, None, None, np.arange(len(rows)), np.random.default_rng(0))
+        state, Z, _ = Manifold().fit(rows, None, None, np.arange(len(rows)), np.random.default_rng(0))
         (near,) = Manifold().embed(center[None] + 0.03 * rng.normal(size=16), state)
         part = Z.shape[1] - 16
         assert near[:part] @ Z[-1, :part] > 0.8
 
 
 @pytest.mark.parametrize("value", [1, 2.5, True])
-def test_a_bad_number_of_points_is_refused(value):
-    with pytest.raises(ValueError, match=r"points=.*: give an integer of at least 2"):
-        Manifold(value)
+def test_a_bad_number_of_nodes_is_refused(value):
+    with pytest.raises(ValueError, match=r"n_nodes=.*: give an integer of at least 2"):
+        Manifold(n_nodes=value)

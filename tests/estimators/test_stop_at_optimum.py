@@ -50,10 +50,10 @@ def optimum(loss, dh, costs, upper):
 def test_stumps_end_at_the_optimum_over_all_cuts(name, regularizer, small, triplets_of):
     X, y, bits = small
     rng, loss, stump = np.random.default_rng(0), load("losses", name), load("families", "stump")
-    rankings = Labels(y, 4, 6).comparisons(X, rng)
-    graph = pair_graph(rankings, len(X))
+    comparisons = Labels(y, 4, 6).comparisons(X, rng)
+    graph = pair_graph(comparisons, len(X))
     kind = TripletMaster if loss.smooth else HingeMaster
-    master = kind(rankings, graph, loss, regularizer, TotallyCorrective(), C)
+    master = kind(comparisons, graph, loss, regularizer, TotallyCorrective(), C)
     last = []
 
     class Diary:
@@ -67,7 +67,7 @@ def test_stumps_end_at_the_optimum_over_all_cuts(name, regularizer, small, tripl
     Z = stump.features(X, stump.prepare(X, rng))
     steps = list(column_generation(Z, graph, Diary(), stump, Spectral(), len(bits) + 9, rng, enough=1e-6))
     assert 2 <= len(steps) < (np.inf if regularizer == LInf(0.3) else len(bits))
-    _, i, j, k = triplets_of(rankings).T
+    _, i, j, k = triplets_of(comparisons).T
     H = bits.astype(float)
     dh = (abs(H[:, i] - H[:, k]) - abs(H[:, i] - H[:, j])).T
     costs = np.array([regularizer.cost(bit) for bit in bits])
@@ -132,9 +132,9 @@ def test_the_bits_before_the_end_are_those_of_a_run_without_it(small):
     runs = []
     for enough in (None, 1e-6):
         rng = np.random.default_rng(0)
-        rankings = Labels(y, 4, 6).comparisons(X, rng)
-        graph = pair_graph(rankings, len(X))
-        master = TripletMaster(rankings, graph, load("losses", "logistic"), L1(), TotallyCorrective(), C)
+        comparisons = Labels(y, 4, 6).comparisons(X, rng)
+        graph = pair_graph(comparisons, len(X))
+        master = TripletMaster(comparisons, graph, load("losses", "logistic"), L1(), TotallyCorrective(), C)
         runs.append(list(column_generation(X, graph, master, Linear(), Spectral(), 12, rng, enough)))
     for one, two in zip(*runs):
         np.testing.assert_array_equal(one.bit, two.bit)

@@ -61,7 +61,7 @@ def test_a_refined_bit_never_scores_below_its_start(start, sharpness, problem):
     for seed in range(30):
         Z, pairs = problem(seed)
         rough, fine = (
-            Linear(steps=steps, sharpness=sharpness).learn(Z, pairs, np.random.default_rng(seed), start)
+            Linear(max_iter=steps, sharpness=sharpness).learn(Z, pairs, np.random.default_rng(seed), start)
             for steps in (0, 50)
         )
         before, after = (score(pairs, Linear().decide(Z, each)[:, 0] > 0) for each in (rough, fine))
@@ -76,7 +76,7 @@ def test_without_steps_the_best_plane_of_the_start_is_kept(problem):
         start = RandomPlanes(count=8)
         planes = start(Z, pairs, np.random.default_rng(seed))
         best = max(score(pairs, h) for h in (Z @ planes["normal"] + planes["offset"] > 0).T)
-        params = Linear(steps=0).learn(Z, pairs, np.random.default_rng(seed), start)
+        params = Linear(max_iter=0).learn(Z, pairs, np.random.default_rng(seed), start)
         assert score(pairs, Linear().decide(Z, params)[:, 0] > 0) == best
 
 
@@ -84,7 +84,7 @@ def test_refining_climbs_the_relaxation(problem):
     for seed in range(20):
         Z, pairs = problem(seed)
         first = np.random.default_rng(seed).standard_normal(13)
-        ends = [relaxed(Z, pairs, Linear(steps=steps).refine(Z, pairs, first)) for steps in (0, 1, 50)]
+        ends = [relaxed(Z, pairs, Linear(max_iter=steps).refine(Z, pairs, first)) for steps in (0, 1, 50)]
         assert ends[0] == pytest.approx(relaxed(Z, pairs, first))
         assert ends[0] < ends[1] < ends[2]
 
@@ -111,7 +111,7 @@ def test_gradient_of_the_relaxation(problem, monkeypatch):
 def test_sharpness_is_the_spread_where_the_climb_begins(problem):
     Z, pairs = problem(0)
     for sharpness in (0.5, 3.0):
-        family = Linear(steps=0, sharpness=sharpness)
+        family = Linear(max_iter=0, sharpness=sharpness)
         assert family.decide(
             Z, family.learn(Z, pairs, np.random.default_rng(0), Spectral())
         ).std() == pytest.approx(sharpness)
@@ -164,7 +164,7 @@ def test_rows_that_are_all_the_same_are_refused(value, dtype):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"steps": -1}, "steps=-1: give an integer >= 0"),
+        ({"max_iter": -1}, "max_iter=-1: give an integer of at least 0"),
         ({"sharpness": 0}, "sharpness=0: give a finite number > 0"),
         ({"sharpness": np.inf}, "sharpness=inf: give a finite number > 0"),
         ({"sharpness": np.nan}, "sharpness=nan: give a finite number > 0"),

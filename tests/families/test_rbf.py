@@ -11,7 +11,7 @@ from structhash.families.rbf import RBF
 from structhash.families.starts.spectral import Spectral
 from structhash.pair_weights import pair_graph
 from structhash.supervision import Labels
-from structhash.training.column_generation import key
+from structhash.training.column_generation import bit_key
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def whitened(X, anchors, sigma):
 @pytest.mark.parametrize("bandwidth", ["auto", 1.5])
 def test_features_are_the_kernel_of_scikit_learn_centred_and_scaled(bandwidth, dtype, sampling, rows):
     X = rows.astype(dtype)
-    state, Z, anchors = prepared(RBF(anchors=12, sampling=sampling, bandwidth=bandwidth), X)
+    state, Z, anchors = prepared(RBF(n_anchors=12, sampling=sampling, bandwidth=bandwidth), X)
     apart = pairwise_distances(rows, anchors)
     sigma = np.sqrt((apart**2).mean()) if bandwidth == "auto" else bandwidth
     assert Z.dtype == dtype
@@ -55,7 +55,7 @@ def test_features_are_the_kernel_of_scikit_learn_centred_and_scaled(bandwidth, d
 
 
 def test_new_rows_are_centred_as_the_training_rows_were(rows):
-    state, _, anchors = prepared(RBF(anchors=9, bandwidth=2.0), rows[:60])
+    state, _, anchors = prepared(RBF(n_anchors=9, bandwidth=2.0), rows[:60])
     K = whitened(rows, anchors, 2.0)
     old = K[:60] - K[:60].mean(axis=0)
     expected = (K[60:] - K[:60].mean(axis=0)) / np.sqrt((old**2).sum(axis=1).mean())
@@ -64,7 +64,7 @@ def test_new_rows_are_centred_as_the_training_rows_were(rows):
 
 def test_products_of_features_of_anchors_are_their_similarities(rows):
     """What the root of K is for; centring and scale undone."""
-    state, Z, _ = prepared(RBF(anchors=80, bandwidth=1.0), rows)
+    state, Z, _ = prepared(RBF(n_anchors=80, bandwidth=1.0), rows)
     phi = Z * state["scale"] + state["mean"]
     np.testing.assert_allclose(phi @ phi.T, rbf_kernel(rows, rows, 0.5), atol=1e-8)
 
@@ -72,7 +72,7 @@ def test_products_of_features_of_anchors_are_their_similarities(rows):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_features_of_a_row_do_not_depend_on_the_rows_it_comes_with(dtype, digits, monkeypatch):
     X = digits[0].astype(dtype)
-    state, Z, _ = prepared(RBF(anchors=150), X)
+    state, Z, _ = prepared(RBF(n_anchors=150), X)
     tolerance = 1e-11 if dtype == np.float64 else 2e-6
     alone = np.concatenate([RBF().features(row[None], state) for row in X])
     np.testing.assert_allclose(alone, Z, atol=tolerance)
@@ -81,7 +81,7 @@ def test_features_of_a_row_do_not_depend_on_the_rows_it_comes_with(dtype, digits
 
 
 def test_random_anchors_are_different_training_rows(rows):
-    *_, anchors = prepared(RBF(anchors=30), rows)
+    *_, anchors = prepared(RBF(n_anchors=30), rows)
     nearest = pairwise_distances(anchors, rows)
     assert nearest.min(axis=1).max() < 1e-12
     assert len(set(nearest.argmin(axis=1))) == 30
@@ -90,7 +90,7 @@ def test_random_anchors_are_different_training_rows(rows):
 def test_centres_of_kmeans_lie_in_the_clusters(rng):
     means = 50.0 * np.eye(4)
     X = np.repeat(means, 25, axis=0) + rng.standard_normal((100, 4))
-    *_, anchors = prepared(RBF(anchors=4, sampling="kmeans"), X)
+    *_, anchors = prepared(RBF(n_anchors=4, sampling="kmeans"), X)
     assert sorted(pairwise_distances(anchors, means).argmin(axis=1)) == [0, 1, 2, 3]
     assert pairwise_distances(anchors, means).min(axis=1).max() < 2
 
@@ -102,12 +102,12 @@ def test_fewer_rows_than_anchors_give_fewer_anchors(sampling, rows):
 
 def test_kmeans_finds_no_more_centres_than_different_rows(rows):
     X = np.repeat(rows[:6], 10, axis=0)
-    assert prepared(RBF(anchors=20, sampling="kmeans"), X)[1].shape == (60, 6)
+    assert prepared(RBF(n_anchors=20, sampling="kmeans"), X)[1].shape == (60, 6)
 
 
 @pytest.mark.parametrize("sampling", ["random", "kmeans"])
 def test_anchors_depend_on_the_generator_only(sampling, rows):
-    family = RBF(anchors=7, sampling=sampling)
+    family = RBF(n_anchors=7, sampling=sampling)
     one, two, other = (prepared(family, rows, seed)[0] for seed in (0, 0, 1))
     assert all(np.array_equal(one[name], two[name]) for name in one)
     assert not np.array_equal(one["anchors"], other["anchors"])
@@ -116,7 +116,7 @@ def test_anchors_depend_on_the_generator_only(sampling, rows):
 @pytest.mark.parametrize(("shift", "scale"), [(1e3, 1.0), (0.0, 1e-6), (-50.0, 1e6)])
 def test_features_do_not_depend_on_shift_and_scale(shift, scale, rows):
     for sampling in ("random", "kmeans"):
-        family = RBF(anchors=10, sampling=sampling)
+        family = RBF(n_anchors=10, sampling=sampling)
         np.testing.assert_allclose(
             prepared(family, scale * rows + shift)[1], prepared(family, rows)[1], atol=1e-8
         )
@@ -125,7 +125,7 @@ def test_features_do_not_depend_on_shift_and_scale(shift, scale, rows):
 @pytest.mark.parametrize("bandwidth", [1e-300, 1e300])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_bandwidths_far_off_give_finite_features_or_an_error(bandwidth, dtype, rows):
-    family = RBF(anchors=10, bandwidth=bandwidth)
+    family = RBF(n_anchors=10, bandwidth=bandwidth)
     if bandwidth > 1:
         with pytest.raises(
             ValueError, match=r"bandwidth=1e\+300: all rows are equally similar to the 10 anchors"
@@ -136,11 +136,11 @@ def test_bandwidths_far_off_give_finite_features_or_an_error(bandwidth, dtype, r
 
 
 def test_learning_and_deciding_are_those_of_linear(rows, rng):
-    family = RBF(anchors=20, steps=7, sharpness=1.5)
+    family = RBF(n_anchors=20, max_iter=7, sharpness=1.5)
     _, Z, _ = prepared(family, rows)
     graph = pair_graph(Labels(np.arange(80) % 4, 3, 5).comparisons(rows, rng), 80)
     pairs = graph.pair_weights(rng.standard_normal(len(graph.indices)))
-    linear = Linear(steps=7, sharpness=1.5)
+    linear = Linear(max_iter=7, sharpness=1.5)
     one, two = (each.learn(Z, pairs, np.random.default_rng(1), Spectral()) for each in (family, linear))
     assert all(np.array_equal(one[name], two[name]) for name in two)
     np.testing.assert_array_equal(family.decide(Z, one), linear.decide(Z, two))
@@ -155,14 +155,14 @@ def test_rows_that_are_all_the_same_are_refused(dtype, rng):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"anchors": 0}, "anchors=0: give an integer >= 1"),
-        ({"anchors": 2.5}, "anchors=2.5: give an integer >= 1"),
+        ({"n_anchors": 0}, "n_anchors=0: give an integer of at least 1"),
+        ({"n_anchors": 2.5}, "n_anchors=2.5: give an integer of at least 1"),
         ({"sampling": "all"}, "sampling='all': give one of random, kmeans"),
         ({"bandwidth": 0}, "bandwidth=0: give 'auto' or a finite number > 0"),
         ({"bandwidth": "wide"}, "bandwidth='wide': give 'auto' or a finite number > 0"),
         ({"bandwidth": np.inf}, "bandwidth=inf: give 'auto' or a finite number > 0"),
         ({"bandwidth": True}, "bandwidth=True: give 'auto' or a finite number > 0"),
-        ({"steps": -1}, "steps=-1: give an integer >= 0"),
+        ({"max_iter": -1}, "max_iter=-1: give an integer of at least 0"),
         ({"sharpness": 0}, "sharpness=0: give a finite number > 0"),
     ],
 )
@@ -171,14 +171,14 @@ def test_bad_settings(settings, message):
         RBF(**settings)
 
 
-@pytest.mark.parametrize("family", ["rbf:anchors=100", "rbf:anchors=30,sampling=kmeans"])
+@pytest.mark.parametrize("family", ["rbf:n_anchors=100", "rbf:n_anchors=30,sampling=kmeans"])
 @pytest.mark.parametrize("method", [StructHash, CGHash])
 def test_from_fit_to_file_and_back(family, method, digits, tmp_path):
     X, y = digits
     fits = [method(12, family=family, n_near=5, n_far=10, random_state=0).fit(X[:150], y[:150]) for _ in "ab"]
     codes = fits[0].encode(X)
     np.testing.assert_array_equal(fits[1].encode(X), codes)
-    assert len({key(column) for column in fits[0].transform(X[:150]).T}) == 12
+    assert len({bit_key(column) for column in fits[0].transform(X[:150]).T}) == 12
     np.testing.assert_array_equal(np.concatenate([fits[0].encode(row[None]) for row in X]), codes)
     fits[0].save(tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").encode(X), codes)

@@ -5,31 +5,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from structhash.families._stumps import BLOCK, best_cut, midway, pulls
-from structhash.families.starts.best_stump import BestStump
-from structhash.pair_weights import pair_graph, score
+from structhash.pair_weights import score
 
 KINDS = ["distinct", "tied", "binary", "signed zeros"]
-
-
-@pytest.fixture
-def problem(make_rankings):
-    """Rows Z (n, d) and signed pair weights; "tied" rows take few values."""
-
-    def make(seed, kind="distinct", dtype=np.float64, d=None):
-        rng = np.random.default_rng(seed)
-        n, d = int(rng.integers(3, 61)), d or int(rng.integers(1, 8))
-        Z = rng.standard_normal((n, d))
-        Z = {
-            "distinct": Z,
-            "tied": np.round(Z),
-            "binary": (Z > 0) + 0.0,
-            "signed zeros": np.where(np.abs(Z) < 0.7, 0.0 * Z, np.sign(Z)),
-        }[kind]
-        Z[:2, 0] = 0, 1  # some feature varies
-        graph = pair_graph(make_rankings(rng, n, 2 * n, (2, 3)), n)
-        return Z.astype(dtype), graph.pair_weights(rng.standard_normal(len(graph.indices)), dtype)
-
-    return make
 
 
 def every_bit(Z):
@@ -41,9 +19,9 @@ def every_bit(Z):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_best_cut_is_that_of_brute_force(kind, dtype, problem):
+def test_best_cut_is_that_of_brute_force(kind, dtype, cut_problem):
     for seed in range(60):
-        Z, pairs = problem(seed, kind, dtype)
+        Z, pairs = cut_problem(seed, kind, dtype)
         best = max(score(pairs, bit) for _, bit in every_bit(Z))
         cut = best_cut(Z, pairs.weights)
         bit = Z[:, cut.feature] > cut.threshold
@@ -54,10 +32,10 @@ def test_best_cut_is_that_of_brute_force(kind, dtype, problem):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_cut_inside_a_leaf_is_that_of_brute_force(kind, problem):
+def test_a_cut_inside_a_leaf_is_that_of_brute_force(kind, cut_problem):
     """Rows inside share a bit; one side of the cut takes the other one while the rest stands still."""
     for seed in range(60):
-        Z, pairs = problem(seed, kind)
+        Z, pairs = cut_problem(seed, kind)
         rng = np.random.default_rng(seed)
         bit = rng.integers(0, 2, len(Z))
         inside = np.flatnonzero(rng.random(len(Z)) < 0.6)
@@ -78,9 +56,9 @@ def test_a_cut_inside_a_leaf_is_that_of_brute_force(kind, problem):
         assert gains[cut.feature, part.tobytes()] == pytest.approx(cut.gain, abs=1e-9)
 
 
-def test_pulls_are_their_formula(problem):
+def test_pulls_are_their_formula(cut_problem):
     for seed, kind in enumerate(KINDS):
-        Z, pairs = problem(seed, kind)
+        Z, pairs = cut_problem(seed, kind)
         W = pairs.weights
         signs = np.sign(Z[None] - Z[:, None])
         np.testing.assert_allclose(
@@ -88,29 +66,29 @@ def test_pulls_are_their_formula(problem):
         )
 
 
-def test_weights_of_a_point_with_itself_do_not_count(problem):
-    Z, pairs = problem(1)
+def test_weights_of_a_point_with_itself_do_not_count(cut_problem):
+    Z, pairs = cut_problem(1)
     W = csr_array(pairs.weights + csr_array(np.diag(np.arange(1.0, len(Z) + 1))))
     assert best_cut(Z, W) == best_cut(Z, pairs.weights)
 
 
-def test_features_are_searched_beyond_one_block(problem):
+def test_features_are_searched_beyond_one_block(cut_problem):
     for d in (BLOCK, BLOCK + 1, 3 * BLOCK - 1):
-        Z, pairs = problem(d, d=d)
+        Z, pairs = cut_problem(d, d=d)
         for j in (0, d - 1):
             one = np.zeros_like(Z)
             one[:, j] = Z[:, 1]
             assert best_cut(one, pairs.weights) == best_cut(Z[:, 1:2], pairs.weights)._replace(feature=j)
 
 
-def test_scaling_a_feature_by_a_power_of_two_scales_the_threshold(problem):
-    Z, pairs = problem(3)
+def test_scaling_a_feature_by_a_power_of_two_scales_the_threshold(cut_problem):
+    Z, pairs = cut_problem(3)
     cut = best_cut(Z, pairs.weights)
     assert best_cut(Z * 2.0**-20, pairs.weights) == cut._replace(threshold=cut.threshold * 2.0**-20)
 
 
-def test_any_memory_layout_gives_the_same_cut(problem):
-    Z, pairs = problem(4)
+def test_any_memory_layout_gives_the_same_cut(cut_problem):
+    Z, pairs = cut_problem(4)
     assert best_cut(np.asfortranarray(Z), pairs.weights) == best_cut(Z, pairs.weights)
     assert best_cut(np.repeat(Z, 2, axis=1)[:, ::2], pairs.weights) == best_cut(Z, pairs.weights)
 
@@ -134,14 +112,3 @@ def test_midway_always_parts_its_two_numbers(dtype):
                 assert low <= dtype(middle) < high
                 assert dtype(middle) == middle
     assert midway(dtype(1), dtype(3)) == 2
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_the_best_stump_as_a_plane_gives_the_best_bit(kind, dtype, problem, rng):
-    for seed in range(20):
-        Z, pairs = problem(seed, kind, dtype)
-        plane = BestStump()(Z, pairs, rng)
-        bit = (Z @ plane["normal"] + plane["offset"])[:, 0] > 0
-        assert score(pairs, bit) == pytest.approx(best_cut(Z, pairs.weights).gain, abs=1e-4)
-        assert np.count_nonzero(plane["normal"]) == 1

@@ -6,13 +6,13 @@ from scipy.optimize import minimize_scalar
 
 from structhash.masters.listwise import ListwiseMaster
 from structhash.pair_weights import PairGraph, score
-from structhash.training.distillation import lists
+from structhash.training.distillation import draw_partners
 
 RNG = np.random.default_rng(0)
 N, LENGTH = 30, 12
-PARTNERS = lists(N, LENGTH, RNG)
+PARTNERS = draw_partners(N, LENGTH, RNG)
 TARGETS = RNG.dirichlet(np.ones(LENGTH), size=N)
-MANY = np.r_[np.ones(4), np.full(LENGTH - 4, 7.0)]  # points that a partner stands for
+MANY = np.r_[np.ones(4), np.full(LENGTH - 4, 7.0)]  # points that a partner represents
 
 
 def graph():
@@ -26,38 +26,42 @@ def distances(bits, weights):
     return sum(w * (bit[:, None] != bit[PARTNERS]) for w, bit in zip(weights, bits, strict=True))
 
 
-def loss(bits, weights, pull, counts):
+def loss(bits, weights, self_weight, multiplicities):
     d = distances(bits, weights)
-    return ((TARGETS * d).sum(axis=1) + np.log(pull + (counts * np.exp(-d)).sum(axis=1))).mean()
+    return ((TARGETS * d).sum(axis=1) + np.log(self_weight + (multiplicities * np.exp(-d)).sum(axis=1))).mean()
 
 
-def learned(n_bits, pull, counts):
+def learned(n_bits, self_weight, multiplicities):
     bits = RNG.integers(0, 2, (n_bits, N)).astype(np.uint8)
     bits[0] = TARGETS[:, 0] > np.median(TARGETS[:, 0])
-    master = ListwiseMaster(graph(), TARGETS.ravel(), 8, pull, counts)
+    master = ListwiseMaster(graph(), TARGETS.ravel(), 8, self_weight, multiplicities)
     return bits, master, [master.add(bit) for bit in bits]
 
 
-@pytest.mark.parametrize("counts", [np.ones(LENGTH), MANY], ids=["alone", "for-many"])
-@pytest.mark.parametrize("pull", [0.0, 1.0, 5.0])
-def test_the_weight_is_the_best_one_for_all_bits(pull, counts):
-    bits, _, solutions = learned(4, pull, counts)
+@pytest.mark.parametrize("multiplicities", [np.ones(LENGTH), MANY], ids=["alone", "for-many"])
+@pytest.mark.parametrize("self_weight", [0.0, 1.0, 5.0])
+def test_the_weight_is_the_best_one_for_all_bits(self_weight, multiplicities):
+    bits, _, solutions = learned(4, self_weight, multiplicities)
     for t, solution in enumerate(solutions, 1):
         best = minimize_scalar(
-            lambda w, t=t: loss(bits[:t], [w] * t, pull, counts), bounds=(0, 50), method="bounded"
+            lambda w, t=t: loss(bits[:t], [w] * t, self_weight, multiplicities),
+            bounds=(0, 50),
+            method="bounded",
         )
         assert len(set(solution.weights.tolist())) == 1
-        assert solution.objective == pytest.approx(loss(bits[:t], solution.weights, pull, counts), abs=1e-6)
+        assert solution.objective == pytest.approx(
+            loss(bits[:t], solution.weights, self_weight, multiplicities), abs=1e-6
+        )
         assert solution.objective <= best.fun + 1e-6
 
 
-@pytest.mark.parametrize("counts", [np.ones(LENGTH), MANY], ids=["alone", "for-many"])
-@pytest.mark.parametrize("pull", [0.0, 5.0])
-def test_the_score_of_a_new_bit_is_what_the_loss_falls_by_its_weight(pull, counts):
-    bits, _, solutions = learned(4, pull, counts)
+@pytest.mark.parametrize("multiplicities", [np.ones(LENGTH), MANY], ids=["alone", "for-many"])
+@pytest.mark.parametrize("self_weight", [0.0, 5.0])
+def test_the_score_of_a_new_bit_is_what_the_loss_falls_by_its_weight(self_weight, multiplicities):
+    bits, _, solutions = learned(4, self_weight, multiplicities)
     new = RNG.integers(0, 2, N).astype(np.uint8)
     step, weights = 1e-4, solutions[-1].weights
-    up, down = (loss([*bits, new], [*weights, sign * step], pull, counts) for sign in (1, -1))
+    up, down = (loss([*bits, new], [*weights, sign * step], self_weight, multiplicities) for sign in (1, -1))
     found = score(graph().pair_weights(solutions[-1].entries), new)
     assert found == pytest.approx(-(up - down) / (2 * step), abs=1e-5)
 

@@ -29,9 +29,9 @@ BOX = LInf(0.2)
 
 @pytest.fixture
 def make_master():
-    def make(rankings, graph, ranking="auc", schedule=None, regularizer=None, **settings):
+    def make(comparisons, graph, ranking="auc", schedule=None, regularizer=None, **settings):
         return RankingMaster(
-            rankings, graph, load("rankings", ranking), regularizer or L1(), schedule or TotallyCorrective(),
+            comparisons, graph, load("rankings", ranking), regularizer or L1(), schedule or TotallyCorrective(),
             **{"C": C, "tolerance": TOLERANCE, **settings},
         )  # fmt: skip
 
@@ -44,34 +44,34 @@ def tiny(make_rankings):
 
     def make(seed, weighted=False):
         rng = np.random.default_rng(seed)
-        rankings = make_rankings(rng, n_points=8, n_queries=3, sizes=(3, 3), weighted=weighted)
-        return rankings, pair_graph(rankings, 8), rng.integers(0, 2, (4, 8), dtype=np.uint8)
+        comparisons = make_rankings(rng, n_points=8, n_queries=3, sizes=(3, 3), weighted=weighted)
+        return comparisons, pair_graph(comparisons, 8), rng.integers(0, 2, (4, 8), dtype=np.uint8)
 
     return make
 
 
-def pushes(rankings, bits):
+def pushes(comparisons, bits):
     """For each query the array (P, N, n_bits) of |h_i - h_k| - |h_i - h_j|."""
     H = bits.astype(int)
-    for q, i in enumerate(rankings.queries):
-        near = rankings.near[rankings.near_ptr[q] : rankings.near_ptr[q + 1]]
-        far = rankings.far[rankings.far_ptr[q] : rankings.far_ptr[q + 1]]
+    for q, i in enumerate(comparisons.queries):
+        near = comparisons.near[comparisons.near_ptr[q] : comparisons.near_ptr[q + 1]]
+        far = comparisons.far[comparisons.far_ptr[q] : comparisons.far_ptr[q + 1]]
         apart = abs(H - H[:, [i]]).T
         yield apart[far][None] - apart[near][:, None]
 
 
-def query_weights(rankings):
-    weights = np.ones(len(rankings.queries)) if rankings.weights is None else rankings.weights
+def query_weights(comparisons):
+    weights = np.ones(len(comparisons.queries)) if comparisons.weights is None else comparisons.weights
     return weights / weights.sum()
 
 
-def optimum(rankings, bits, ranking, regularizer, schedule):
+def optimum(comparisons, bits, ranking, regularizer, schedule):
     """min cost'w + C mean xi_i over every permutation of every query's points, by scipy."""
-    n_bits, n_queries = len(bits), len(rankings.queries)
+    n_bits, n_queries = len(bits), len(comparisons.queries)
     n_free = min(n_bits, 2) if isinstance(schedule, Stagewise) else n_bits
     E = np.column_stack([schedule.expand(e, n_bits) for e in np.eye(n_free)])
     rows, losses = [], []
-    for q, dh in enumerate(pushes(rankings, bits)):
+    for q, dh in enumerate(pushes(comparisons, bits)):
         P, N = dh.shape[:2]
         for order in itertools.permutations(range(P + N)):
             place = np.argsort(order)
@@ -80,7 +80,7 @@ def optimum(rankings, bits, ranking, regularizer, schedule):
             losses.append(1 - ranking.score(np.array(order) < P))
     costs = np.array([regularizer.cost(bit) for bit in bits]) @ E
     result = linprog(
-        np.append(costs, C * query_weights(rankings)),
+        np.append(costs, C * query_weights(comparisons)),
         A_ub=-np.array(rows),
         b_ub=-np.array(losses),
         bounds=[(0, regularizer.upper)] * n_free + [(0, None)] * n_queries,
@@ -95,11 +95,11 @@ def optimum(rankings, bits, ranking, regularizer, schedule):
 def test_objective_is_the_optimum_over_all_rankings(ranking, regularizer, schedule, make_master, tiny):
     helped = 0
     for seed in range(4):
-        rankings, graph, bits = tiny(seed, weighted=seed % 2 == 1)
-        master = make_master(rankings, graph, ranking, schedule, regularizer)
+        comparisons, graph, bits = tiny(seed, weighted=seed % 2 == 1)
+        master = make_master(comparisons, graph, ranking, schedule, regularizer)
         for t, bit in enumerate(bits):
             solution = master.add(bit)
-            best = optimum(rankings, bits[: t + 1], master.ranking, regularizer, schedule)
+            best = optimum(comparisons, bits[: t + 1], master.ranking, regularizer, schedule)
             assert 0 <= solution.gap <= C * TOLERANCE + 1e-9
             assert solution.objective - solution.gap - 1e-8 <= best <= solution.objective + 1e-8
             assert (solution.weights >= 0).all()
@@ -110,12 +110,12 @@ def test_objective_is_the_optimum_over_all_rankings(ranking, regularizer, schedu
 
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_objective_is_cost_plus_risk_of_the_weights(ranking, make_master, tiny):
-    rankings, graph, bits = tiny(0, weighted=True)
-    master = make_master(rankings, graph, ranking)
+    comparisons, graph, bits = tiny(0, weighted=True)
+    master = make_master(comparisons, graph, ranking)
     for bit in bits:
         solution = master.add(bit)
     risk = 0.0
-    for weight, dh in zip(query_weights(rankings), pushes(rankings, bits)):
+    for weight, dh in zip(query_weights(comparisons), pushes(comparisons, bits)):
         P, N = dh.shape[:2]
         violations = []
         for order in itertools.permutations(range(P + N)):
@@ -129,13 +129,13 @@ def test_objective_is_cost_plus_risk_of_the_weights(ranking, make_master, tiny):
 
 
 def test_risk_of_auc_is_the_mean_triplet_hinge(make_master, digits_problem):
-    rankings, graph, bits = digits_problem
-    master = make_master(rankings, graph, "auc")
+    comparisons, graph, bits = digits_problem
+    master = make_master(comparisons, graph, "auc")
     for bit in bits:
         solution = master.add(bit)
         hinge = [
             np.maximum(0, 1 - 2 * dh @ solution.weights).mean()
-            for dh in pushes(rankings, bits[: master.columns.n_bits])
+            for dh in pushes(comparisons, bits[: master.columns.n_bits])
         ]
         assert solution.objective == pytest.approx(solution.weights.sum() + C * np.mean(hinge))
     assert solution.weights.any()
@@ -147,10 +147,10 @@ def test_pair_weights_give_the_column_of_the_programme(
     ranking, schedule, make_master, make_rankings, monkeypatch
 ):
     rng = np.random.default_rng(3)
-    rankings = make_rankings(rng, weighted=True)
-    graph = pair_graph(rankings, 12)
+    comparisons = make_rankings(rng, weighted=True)
+    graph = pair_graph(comparisons, 12)
     bits = rng.integers(0, 2, (5, 12), dtype=np.uint8)
-    master = make_master(rankings, graph, ranking, schedule)
+    master = make_master(comparisons, graph, ranking, schedule)
     used = []  # duals of the planes that are active at the end
     combine = master.combine
     monkeypatch.setattr(master, "combine", lambda duals: used.append(duals) or combine(duals))
@@ -165,20 +165,20 @@ def test_pair_weights_give_the_column_of_the_programme(
         pairs = graph.pair_weights(solution.entries)
         digits = 1e-10 if solution.entries.dtype == np.float64 else 1e-5
         for h in [*bits, *rng.integers(0, 2, (5, 12), dtype=np.uint8)]:
-            columns = [dual @ coefficients(rankings, p, h, master) for dual, (p, _) in zip(used[-1], active)]
+            columns = [dual @ coefficients(comparisons, p, h, master) for dual, (p, _) in zip(used[-1], active)]
             assert score(pairs, h) == pytest.approx(sum(columns), abs=digits)
     assert used[-1].any()
 
 
-def coefficients(rankings, plane, bit, master):
+def coefficients(comparisons, plane, bit, master):
     """Each group's part of the mean over queries of dPsi of one bit, from the counts, by plain loops."""
-    h, n = bit.astype(int), len(rankings.near)
+    h, n = bit.astype(int), len(comparisons.near)
     parts = np.zeros(len(master.first))
-    for q, i in enumerate(rankings.queries):
-        near = range(rankings.near_ptr[q], rankings.near_ptr[q + 1])
-        far = range(rankings.far_ptr[q], rankings.far_ptr[q + 1])
-        moved = sum(int(plane[n + e]) * abs(h[i] - h[rankings.far[e]]) for e in far)
-        moved -= sum(int(plane[e]) * abs(h[i] - h[rankings.near[e]]) for e in near)
+    for q, i in enumerate(comparisons.queries):
+        near = range(comparisons.near_ptr[q], comparisons.near_ptr[q + 1])
+        far = range(comparisons.far_ptr[q], comparisons.far_ptr[q + 1])
+        moved = sum(int(plane[n + e]) * abs(h[i] - h[comparisons.far[e]]) for e in far)
+        moved -= sum(int(plane[e]) * abs(h[i] - h[comparisons.near[e]]) for e in near)
         group = np.searchsorted(master.first, q, side="right") - 1
         parts[group] += master.query_weights[q] * 2 / (len(near) * len(far)) * moved
     return parts
@@ -186,8 +186,8 @@ def coefficients(rankings, plane, bit, master):
 
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_a_used_bit_scores_its_cost_and_no_bit_more(ranking, make_master, digits_problem):
-    rankings, graph, bits = digits_problem
-    master = make_master(rankings, graph, ranking, C=1000)
+    comparisons, graph, bits = digits_problem
+    master = make_master(comparisons, graph, ranking, C=1000)
     for t, bit in enumerate(bits[:8]):
         solution = master.add(bit)
         pairs = graph.pair_weights(solution.entries)
@@ -199,8 +199,8 @@ def test_a_used_bit_scores_its_cost_and_no_bit_more(ranking, make_master, digits
 
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_one_more_bit_never_raises_the_objective_beyond_the_tolerance(ranking, make_master, digits_problem):
-    rankings, graph, bits = digits_problem
-    master = make_master(rankings, graph, ranking, C=100)
+    comparisons, graph, bits = digits_problem
+    master = make_master(comparisons, graph, ranking, C=100)
     solutions = [master.add(bit) for bit in bits[:8]]
     objectives = np.array([solution.objective for solution in solutions])
     assert (np.diff(objectives) <= 100 * TOLERANCE + 1e-9).all()
@@ -212,9 +212,9 @@ def test_real_features_of_many_columns(make_master, data_folder):
     data = np.load(data_folder / "isolet.npz")
     rows = np.random.default_rng(0).permutation(len(data["X"]))[:150]
     X, rng = data["X"][rows], np.random.default_rng(0)
-    rankings = Labels(data["y"][rows], 5, 10).comparisons(X, rng)
-    graph = pair_graph(rankings, len(X))
-    master = make_master(rankings, graph, "sndcg")
+    comparisons = Labels(data["y"][rows], 5, 10).comparisons(X, rng)
+    graph = pair_graph(comparisons, len(X))
+    master = make_master(comparisons, graph, "sndcg")
     bits = (((X - X.mean(axis=0)) @ rng.standard_normal((X.shape[1], 8))) > 0).astype(np.uint8).T
     solutions = [master.add(bit) for bit in bits]
     assert (np.diff([solution.objective for solution in solutions]) <= C * TOLERANCE + 1e-9).all()
@@ -225,10 +225,10 @@ def test_real_features_of_many_columns(make_master, data_folder):
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_the_number_of_threads_changes_nothing(ranking, make_master, make_rankings):
     rng = np.random.default_rng(1)
-    rankings = make_rankings(rng, n_points=30, n_queries=25, weighted=True)
-    graph = pair_graph(rankings, 30)
+    comparisons = make_rankings(rng, n_points=30, n_queries=25, weighted=True)
+    graph = pair_graph(comparisons, 30)
     bits = rng.integers(0, 2, (4, 30), dtype=np.uint8)
-    masters = [make_master(rankings, graph, ranking, n_jobs=n_jobs) for n_jobs in (1, 2, 40)]
+    masters = [make_master(comparisons, graph, ranking, n_jobs=n_jobs) for n_jobs in (1, 2, 40)]
     for bit in bits:
         first, *others = (master.add(bit) for master in masters)
         for other in others:
@@ -239,15 +239,15 @@ def test_the_number_of_threads_changes_nothing(ranking, make_master, make_rankin
 
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_a_query_given_twice_equals_one_of_double_weight(ranking, make_master, tiny):
-    rankings, _, bits = tiny(0)
-    doubled = rankings._replace(weights=np.array([1.0, 1.0, 2.0]))
-    near, far = (slice(ptr[2], ptr[3]) for ptr in (rankings.near_ptr, rankings.far_ptr))
-    twice = rankings._replace(
-        queries=np.append(rankings.queries, rankings.queries[2]),
-        near=np.append(rankings.near, rankings.near[near]),
-        near_ptr=np.append(rankings.near_ptr, rankings.near_ptr[3] + near.stop - near.start),
-        far=np.append(rankings.far, rankings.far[far]),
-        far_ptr=np.append(rankings.far_ptr, rankings.far_ptr[3] + far.stop - far.start),
+    comparisons, _, bits = tiny(0)
+    doubled = comparisons._replace(weights=np.array([1.0, 1.0, 2.0]))
+    near, far = (slice(ptr[2], ptr[3]) for ptr in (comparisons.near_ptr, comparisons.far_ptr))
+    twice = comparisons._replace(
+        queries=np.append(comparisons.queries, comparisons.queries[2]),
+        near=np.append(comparisons.near, comparisons.near[near]),
+        near_ptr=np.append(comparisons.near_ptr, comparisons.near_ptr[3] + near.stop - near.start),
+        far=np.append(comparisons.far, comparisons.far[far]),
+        far_ptr=np.append(comparisons.far_ptr, comparisons.far_ptr[3] + far.stop - far.start),
     )
     graphs = [pair_graph(each, 8) for each in (doubled, twice)]
     masters = [make_master(each, graph, ranking) for each, graph in zip((doubled, twice), graphs)]
@@ -260,10 +260,10 @@ def test_a_query_given_twice_equals_one_of_double_weight(ranking, make_master, t
 
 
 def test_the_first_bit_is_asked_for_by_the_reversed_rankings(make_master, tiny):
-    rankings, graph, bits = tiny(2, weighted=True)
-    pairs = graph.pair_weights(make_master(rankings, graph).start())
-    reversed_lists = [2 * dh.mean(axis=(0, 1)) for dh in pushes(rankings, bits)]
-    for h, expected in zip(bits, query_weights(rankings) @ reversed_lists):
+    comparisons, graph, bits = tiny(2, weighted=True)
+    pairs = graph.pair_weights(make_master(comparisons, graph).start())
+    reversed_lists = [2 * dh.mean(axis=(0, 1)) for dh in pushes(comparisons, bits)]
+    for h, expected in zip(bits, query_weights(comparisons) @ reversed_lists):
         assert score(pairs, h) == pytest.approx(C * expected)
 
 
@@ -271,10 +271,10 @@ def test_the_first_bit_is_asked_for_by_the_reversed_rankings(make_master, tiny):
 def test_stopped_early_the_gap_still_holds_the_optimum(max_rounds, make_master, tiny):
     gaps = []
     for seed in range(6):
-        rankings, graph, bits = tiny(seed)
-        master = make_master(rankings, graph, "sndcg", max_rounds=max_rounds)
+        comparisons, graph, bits = tiny(seed)
+        master = make_master(comparisons, graph, "sndcg", max_rounds=max_rounds)
         solution = master.add(bits[0])
-        best = optimum(rankings, bits[:1], master.ranking, L1(), TotallyCorrective())
+        best = optimum(comparisons, bits[:1], master.ranking, L1(), TotallyCorrective())
         assert solution.rounds <= max_rounds
         assert solution.objective - solution.gap - 1e-8 <= best <= solution.objective + 1e-8
         gaps.append(solution.gap)
@@ -286,11 +286,11 @@ def test_stopped_early_the_gap_still_holds_the_optimum(max_rounds, make_master, 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_dropped_planes_are_not_missed(ranking, make_master, digits_problem, monkeypatch):
-    rankings, graph, bits = digits_problem
+    comparisons, graph, bits = digits_problem
     ends = []
     for patience in (10**6, 0):
         monkeypatch.setattr(structhash.masters.ranking, "PATIENCE", patience)
-        master = make_master(rankings, graph, ranking)
+        master = make_master(comparisons, graph, ranking)
         ends.append(([master.add(bit).objective for bit in bits[:8]], len(master.planes)))
     (kept, n_kept), (dropped, n_dropped) = ends
     assert n_dropped <= n_kept
@@ -298,29 +298,29 @@ def test_dropped_planes_are_not_missed(ranking, make_master, digits_problem, mon
 
 
 def test_planes_idle_for_long_are_dropped(make_master, digits_problem):
-    rankings, graph, bits = digits_problem
-    master = make_master(rankings, graph)
+    comparisons, graph, bits = digits_problem
+    master = make_master(comparisons, graph)
     for bit in bits[:5]:
         master.add(bit)
     unused = np.zeros(master.losses.shape)
     unused[-1] = 1
     for _ in range(structhash.masters.ranking.PATIENCE + 1):
         assert len(master.planes) > 1
-        master.forget(unused[-len(master.planes) :], [])
+        master.prune(unused[-len(master.planes) :], [])
     assert len(master.planes) == len(master.losses) == len(master.idle) == master.slopes.shape[1] == 1
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_planes_that_were_not_stored_are_found_again(ranking, make_master, digits_problem, monkeypatch):
-    rankings, graph, bits = digits_problem
-    master, whole = (make_master(rankings, graph, ranking, Stagewise()) for _ in range(2))
+    comparisons, graph, bits = digits_problem
+    master, whole = (make_master(comparisons, graph, ranking, Stagewise()) for _ in range(2))
 
-    def spare_all(program, duals, n_found):
+    def release_all(program, duals, n_found):
         master.planes[len(master.planes) - n_found :] = [None] * n_found
         return duals
 
-    monkeypatch.setattr(master, "spare", spare_all)
-    monkeypatch.setattr(whole, "spare", lambda program, duals, n_found: duals)
+    monkeypatch.setattr(master, "release", release_all)
+    monkeypatch.setattr(whole, "release", lambda program, duals, n_found: duals)
     for bit in bits:
         solution, other = master.add(bit), whole.add(bit)
         np.testing.assert_array_equal(solution.entries, other.entries)
@@ -331,17 +331,17 @@ def test_planes_that_were_not_stored_are_found_again(ranking, make_master, digit
 
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_planes_dropped_at_once_are_not_missed(ranking, make_master, digits_problem, monkeypatch):
-    rankings, graph, bits = digits_problem
-    master, whole = (make_master(rankings, graph, ranking, Stagewise()) for _ in range(2))
-    monkeypatch.setattr(whole, "spare", lambda program, duals, n_found: duals)
+    comparisons, graph, bits = digits_problem
+    master, whole = (make_master(comparisons, graph, ranking, Stagewise()) for _ in range(2))
+    monkeypatch.setattr(whole, "release", lambda program, duals, n_found: duals)
     dropped = [master.add(bit).objective for bit in bits]
     kept = [whole.add(bit).objective for bit in bits]
     np.testing.assert_allclose(dropped, kept, rtol=0, atol=C * TOLERANCE + 1e-9)
 
 
 def test_bits_that_do_not_help_get_no_weight(make_master, tiny):
-    rankings, graph, bits = tiny(0)
-    master = make_master(rankings, graph)
+    comparisons, graph, bits = tiny(0)
+    master = make_master(comparisons, graph)
     first = master.add(np.zeros(8, np.uint8))  # constant: a column of zeros
     assert not first.weights.any()
     one = master.add(bits[0])

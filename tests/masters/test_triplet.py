@@ -22,9 +22,9 @@ BOX = LInf(0.2)
 
 @pytest.fixture
 def make_master():
-    def make(rankings, graph, loss="squared_hinge", schedule=None, regularizer=None, **settings):
+    def make(comparisons, graph, loss="squared_hinge", schedule=None, regularizer=None, **settings):
         return TripletMaster(
-            rankings, graph, load("losses", loss), regularizer or L1(), schedule or TotallyCorrective(),
+            comparisons, graph, load("losses", loss), regularizer or L1(), schedule or TotallyCorrective(),
             **{"C": 30.0, **settings},
         )  # fmt: skip
 
@@ -33,22 +33,27 @@ def make_master():
 
 @pytest.fixture
 def problem(make_rankings, triplets_of):
-    """Weighted rankings, their graph, 6 bits, and the explicit triplets' columns (T, 6) and weights (T,)."""
+    """Weighted comparisons, their graph, 6 bits, and the explicit triplets' columns (T, 6) and weights (T,)."""
 
     def make(seed, n_queries=6):
         rng = np.random.default_rng(seed)
-        rankings = make_rankings(rng, n_queries=n_queries, weighted=True)
+        comparisons = make_rankings(rng, n_queries=n_queries, weighted=True)
         bits = rng.integers(0, 2, (6, 12), dtype=np.uint8)
-        return rankings, pair_graph(rankings, 12), bits, *join_names(rankings, triplets_of(rankings), bits)
+        return (
+            comparisons,
+            pair_graph(comparisons, 12),
+            bits,
+            *listed(comparisons, triplets_of(comparisons), bits),
+        )
 
     return make
 
 
-def join_names(rankings, triplets, bits):
+def listed(comparisons, triplets, bits):
     """Columns |h_i - h_k| - |h_i - h_j| (T, n_bits) of the triplets and their share (T,) of the mean."""
     q, i, j, k = triplets.T
     H = bits.astype(int)
-    weights = np.ones(len(q)) if rankings.weights is None else rankings.weights[q]
+    weights = np.ones(len(q)) if comparisons.weights is None else comparisons.weights[q]
     return (abs(H[:, i] - H[:, k]) - abs(H[:, i] - H[:, j])).T, weights / weights.sum()
 
 
@@ -92,8 +97,8 @@ def test_objective_equals_that_of_another_solver_on_the_listed_triplets(
 ):
     used = 0
     for seed in range(5):
-        rankings, graph, bits, dh, share = problem(seed)
-        master = make_master(rankings, graph, loss, schedule, BOX if box else L1())
+        comparisons, graph, bits, dh, share = problem(seed)
+        master = make_master(comparisons, graph, loss, schedule, BOX if box else L1())
         for t in range(1, 7):
             solution = master.add(bits[t - 1])
             n_free = min(t, 2) if isinstance(schedule, Stagewise) else t
@@ -115,8 +120,8 @@ def test_objective_equals_that_of_another_solver_on_the_listed_triplets(
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_gap_is_that_of_an_explicit_dual_point(loss, box, make_master, problem):
     for seed in range(10):
-        rankings, graph, bits, dh, share = problem(seed)
-        master = make_master(rankings, graph, loss, regularizer=BOX if box else L1())
+        comparisons, graph, bits, dh, share = problem(seed)
+        master = make_master(comparisons, graph, loss, regularizer=BOX if box else L1())
         costs = np.full(6, 0.0 if box else 1.0)
         for bit in bits:
             solution = master.add(bit)
@@ -134,9 +139,9 @@ def test_gap_is_that_of_an_explicit_dual_point(loss, box, make_master, problem):
 @pytest.mark.parametrize("C", [30.0, 300.0, 1e4])
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_duality_gap_on_digits(loss, C, make_master, digits_problem, triplets_of):
-    rankings, graph, bits = digits_problem
-    dh, share = join_names(rankings, triplets_of(rankings), bits)
-    master = make_master(rankings, graph, loss, C=C)
+    comparisons, graph, bits = digits_problem
+    dh, share = listed(comparisons, triplets_of(comparisons), bits)
+    master = make_master(comparisons, graph, loss, C=C)
     solutions = [master.add(bit) for bit in bits]
     assert max(solution.gap for solution in solutions) <= 1e-6
     last = solutions[-1]
@@ -151,9 +156,9 @@ def test_duality_gap_on_digits(loss, C, make_master, digits_problem, triplets_of
 @pytest.mark.parametrize("seed", [4, 5])  # where Newton steps are thousands of times too long
 def test_duality_gap_where_the_loss_outweighs_the_cost_by_far(seed, make_master, digits):
     y, rng = digits[1][:100], np.random.default_rng(seed)
-    rankings = Labels(y, 8, 12).comparisons(digits[0][:100], rng)
+    comparisons = Labels(y, 8, 12).comparisons(digits[0][:100], rng)
     bits = (y == np.array([*range(10), 3, 7])[:, None]) ^ (rng.random((12, 100)) < 0.03)
-    master = make_master(rankings, pair_graph(rankings, 100), C=1e6)
+    master = make_master(comparisons, pair_graph(comparisons, 100), C=1e6)
     assert max(master.add(bit.astype(np.uint8)).gap for bit in bits) <= 1e-6
 
 
@@ -162,9 +167,9 @@ def test_real_features_of_many_columns(loss, make_master, data_folder):
     data = np.load(data_folder / "isolet.npz")
     rows = np.random.default_rng(0).permutation(len(data["X"]))[:200]
     X, rng = data["X"][rows], np.random.default_rng(0)
-    rankings = Labels(data["y"][rows], 5, 10).comparisons(X, rng)
-    graph = pair_graph(rankings, len(X))
-    master = make_master(rankings, graph, loss)
+    comparisons = Labels(data["y"][rows], 5, 10).comparisons(X, rng)
+    graph = pair_graph(comparisons, len(X))
+    master = make_master(comparisons, graph, loss)
     bits = (((X - X.mean(axis=0)) @ rng.standard_normal((X.shape[1], 8))) > 0).astype(np.uint8).T
     assert max(master.add(bit).gap for bit in bits) <= 1e-6
 
@@ -172,8 +177,8 @@ def test_real_features_of_many_columns(loss, make_master, data_folder):
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_gradient_of_the_risk(loss, make_master, problem):
     for seed in range(5):
-        rankings, graph, bits, dh, share = problem(seed)
-        master = make_master(rankings, graph, loss)
+        comparisons, graph, bits, dh, share = problem(seed)
+        master = make_master(comparisons, graph, loss)
         for bit in bits:
             master.add(bit)
         u, step = np.random.default_rng(seed).random(6), 1e-6
@@ -188,22 +193,22 @@ def test_gradient_of_the_risk(loss, make_master, problem):
 
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_pair_weights_score_any_bit_as_the_duals_of_the_triplets_do(loss, make_master, problem, triplets_of):
-    rankings, graph, bits, dh, share = problem(1)
-    master = make_master(rankings, graph, loss)
+    comparisons, graph, bits, dh, share = problem(1)
+    master = make_master(comparisons, graph, loss)
     for t, bit in enumerate(bits):
         solution = master.add(bit)
         mu = -30 * share * master.loss.slope(dh[:, : t + 1] @ solution.weights)
         pairs = graph.pair_weights(solution.entries)
         others = np.random.default_rng(0).integers(0, 2, (5, 12), dtype=np.uint8)
-        columns, _ = join_names(rankings, triplets_of(rankings), others)
+        columns, _ = listed(comparisons, triplets_of(comparisons), others)
         for h, column in zip([*bits, *others], [*dh.T, *columns.T]):
             assert score(pairs, h) == pytest.approx(mu @ column, abs=1e-9)
 
 
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_a_used_bit_scores_its_cost_and_no_bit_more(loss, make_master, digits_problem):
-    rankings, graph, bits = digits_problem
-    master = make_master(rankings, graph, loss)
+    comparisons, graph, bits = digits_problem
+    master = make_master(comparisons, graph, loss)
     for t, bit in enumerate(bits):
         solution = master.add(bit)
         pairs = graph.pair_weights(solution.entries)
@@ -216,11 +221,13 @@ def test_a_used_bit_scores_its_cost_and_no_bit_more(loss, make_master, digits_pr
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_listed_triplets_equal_structured_ones(loss, make_master, make_rankings, triplets_of):
     rng = np.random.default_rng(4)
-    rankings = make_rankings(rng, weighted=True)
-    triplets = triplets_of(rankings)
-    listed = Triplets(triplets[:, 1:], rankings.weights[triplets[:, 0]]).comparisons(np.zeros((12, 1)), rng)
-    graphs = [pair_graph(rankings, 12), pair_graph(listed, 12)]
-    masters = [make_master(each, graph, loss) for each, graph in zip((rankings, listed), graphs)]
+    comparisons = make_rankings(rng, weighted=True)
+    triplets = triplets_of(comparisons)
+    triplets_alone = Triplets(triplets[:, 1:], comparisons.weights[triplets[:, 0]]).comparisons(
+        np.zeros((12, 1)), rng
+    )
+    graphs = [pair_graph(comparisons, 12), pair_graph(triplets_alone, 12)]
+    masters = [make_master(each, graph, loss) for each, graph in zip((comparisons, triplets_alone), graphs)]
     W, V = (graph.pair_weights(master.start()).weights.toarray() for graph, master in zip(graphs, masters))
     np.testing.assert_allclose(W, V, atol=1e-12)
     for bit in rng.integers(0, 2, (5, 12), dtype=np.uint8):
@@ -235,16 +242,16 @@ def test_listed_triplets_equal_structured_ones(loss, make_master, make_rankings,
 
 
 def test_the_first_bit_is_asked_for_by_all_triplets_alike(make_master, problem):
-    rankings, graph, bits, dh, share = problem(2)
-    pairs = graph.pair_weights(make_master(rankings, graph).start())
+    comparisons, graph, bits, dh, share = problem(2)
+    pairs = graph.pair_weights(make_master(comparisons, graph).start())
     for h, column in zip(bits, dh.T):
         assert score(pairs, h) == pytest.approx(30 * share @ column)
 
 
 @pytest.mark.parametrize("schedule", [TotallyCorrective(), Stagewise()], ids=repr)
 def test_without_polish_the_gap_still_holds_the_optimum(schedule, make_master, digits_problem):
-    rankings, graph, bits = digits_problem
-    exact, rough = (make_master(rankings, graph, schedule=schedule, max_rounds=n) for n in (50, 0))
+    comparisons, graph, bits = digits_problem
+    exact, rough = (make_master(comparisons, graph, schedule=schedule, max_rounds=n) for n in (50, 0))
     for bit in bits[:5]:
         best, solution = exact.add(bit).objective, rough.add(bit)
         assert solution.objective * (1 - solution.gap) <= best * (1 + 1e-9)
@@ -252,8 +259,8 @@ def test_without_polish_the_gap_still_holds_the_optimum(schedule, make_master, d
 
 
 def test_the_same_bit_twice_is_harmless(make_master, digits_problem):
-    rankings, graph, bits = digits_problem
-    master = make_master(rankings, graph)
+    comparisons, graph, bits = digits_problem
+    master = make_master(comparisons, graph)
     once = master.add(bits[0])
     for bit in (bits[0], 1 - bits[0], np.zeros(100, np.uint8)):
         again = master.add(bit)

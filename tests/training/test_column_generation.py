@@ -40,13 +40,13 @@ def setting():
 
     def make(X, y, name="auc", schedule=None, C=30.0, n_jobs=1):
         rng = np.random.default_rng(0)
-        rankings = Labels(y, 5, 10).comparisons(X, rng)
-        graph = pair_graph(rankings, len(X))
+        comparisons = Labels(y, 5, 10).comparisons(X, rng)
+        graph = pair_graph(comparisons, len(X))
         schedule = schedule or TotallyCorrective()
         if name == "squared_hinge":
-            master = TripletMaster(rankings, graph, load("losses", "squared_hinge"), L1(), schedule, C)
+            master = TripletMaster(comparisons, graph, load("losses", "squared_hinge"), L1(), schedule, C)
         else:
-            master = RankingMaster(rankings, graph, load("rankings", name), L1(), schedule, C, n_jobs=n_jobs)
+            master = RankingMaster(comparisons, graph, load("rankings", name), L1(), schedule, C, n_jobs=n_jobs)
         Z = Linear().features(X, Linear().prepare(X, rng))
         return Z, graph, Diary(master)
 
@@ -153,9 +153,9 @@ def test_rows_of_two_kinds_allow_one_bit(setting):
 @pytest.mark.parametrize("d", [3, 70])
 def test_comparisons_that_contradict_each_other_still_give_bits(d, rng):
     X = rng.standard_normal((6, d))
-    rankings = Triplets(np.array([[0, 1, 2], [0, 2, 1]])).comparisons(X, rng)
-    graph = pair_graph(rankings, 6)
-    master = TripletMaster(rankings, graph, load("losses", "squared_hinge"), L1(), TotallyCorrective(), 30.0)
+    comparisons = Triplets(np.array([[0, 1, 2], [0, 2, 1]])).comparisons(X, rng)
+    graph = pair_graph(comparisons, 6)
+    master = TripletMaster(comparisons, graph, load("losses", "squared_hinge"), L1(), TotallyCorrective(), 30.0)
     steps = learn(X, graph, master, 3)
     assert_all_new(steps)
     assert not steps[-1].weights.any()

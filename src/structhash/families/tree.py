@@ -48,7 +48,7 @@ class Tree(Family):
     >>> from sklearn.datasets import load_digits
     >>> from structhash import StructHash
     >>> X, y = load_digits(return_X_y=True)
-    >>> StructHash(8, family="tree:depth=2", random_state=0).fit(X[:300], y[:300]).bits_["threshold"].shape
+    >>> StructHash(8, family="tree:depth=2", random_state=0).fit(X[:300], y[:300]).hash_function_.bits["threshold"].shape
     (8, 3)
     """
 

@@ -86,11 +86,11 @@ def test_learning_is_the_same_for_the_same_generator(learned):
 
 def test_two_points_to_be_parted_are_parted(family):
     one = np.array([0, 1])
-    rankings = Comparisons(np.array([0]), np.array([1]), one, np.array([2]), one)
+    comparisons = Comparisons(np.array([0]), np.array([1]), one, np.array([2]), one)
     X = np.array([[0.0, 1.0], [0.1, 0.0], [5.0, 0.5]])
     rng = np.random.default_rng(0)
     Z = family.features(X, family.prepare(X, rng))
-    params = family.learn(Z, pair_graph(rankings, 3).pair_weights(np.array([-1.0, 1.0])), rng, Spectral())
+    params = family.learn(Z, pair_graph(comparisons, 3).pair_weights(np.array([-1.0, 1.0])), rng, Spectral())
     bit = family.decide(Z, params)[:, 0] > 0
     assert bit[0] == bit[1] != bit[2]
 

@@ -1,9 +1,9 @@
+"""What every schedule promises."""
+
 import numpy as np
 import pytest
 
 from structhash.masters.schedules.base import Schedule
-from structhash.masters.schedules.stagewise import Stagewise
-from structhash.masters.schedules.totally_corrective import TotallyCorrective
 from structhash.pieces import load, names
 
 
@@ -45,28 +45,6 @@ def test_real_coefficients_are_reduced_as_they_are(name, bits, rng):
     u = rng.random(len(reduced))
     np.testing.assert_allclose(u @ reduced, schedule.expand(u, 9) @ slopes, atol=1e-13)
     assert schedule.reduce(np.zeros((9, 0)), np.ones(9))[0].shape == (len(reduced), 0)
-
-
-def test_stagewise_shares_one_weight_among_the_old_bits(bits):
-    columns, costs = Stagewise().reduce(bits, np.ones(9))
-    np.testing.assert_array_equal(columns, [bits[:8].sum(axis=0), bits[8]])
-    np.testing.assert_array_equal(costs, [8, 1])
-    np.testing.assert_array_equal(Stagewise().expand(np.array([0.5, 2.0]), 4), [0.5, 0.5, 0.5, 2.0])
-
-
-def test_totally_corrective_changes_nothing(bits):
-    columns, costs = TotallyCorrective().reduce(bits, np.arange(9.0))
-    np.testing.assert_array_equal(columns, bits)
-    np.testing.assert_array_equal(costs, np.arange(9.0))
-
-
-def test_a_sum_of_more_than_255_bits_does_not_overflow():
-    columns = np.ones((1, 3), np.uint8)
-    for _ in range(300):
-        columns, _ = Stagewise().reduce(
-            np.vstack([columns, np.ones((1, 3), np.uint8)]), np.ones(len(columns) + 1)
-        )
-    np.testing.assert_array_equal(columns, [[300] * 3, [1] * 3])
 
 
 @pytest.mark.parametrize("name", names("schedules"))
