@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
+PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n auto --dist worksteal
 
-.PHONY: setup demo test lint bench-smoke clean
+.PHONY: setup demo check test coverage lint format bench-smoke clean
 
 setup: $(STAMP)
 
@@ -17,16 +18,28 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup
 	$(RUN) -m structhash demo
 
+# Everything but the slow tests, in less than a minute.
+check: lint
+	$(PYTEST) -m 'not slow'
+
 test: setup
-	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n auto --dist worksteal
+	$(PYTEST)
+
+# All tests, and which lines they do not run; takes a third longer than `make test`.
+coverage: setup
+	$(PYTEST) --cov=structhash --cov-report=term:skip-covered
 
 lint: setup
 	$(RUN) -m ruff check src tests benchmarks
 	$(RUN) -m ruff format --check src tests benchmarks
 	$(RUN) -m mypy
 
+format: setup
+	$(RUN) -m ruff check --fix src tests benchmarks
+	$(RUN) -m ruff format src tests benchmarks
+
 bench-smoke: setup
 	$(RUN) benchmarks/smoke.py
 
 clean:
-	rm -rf $(VENV) demo-output
+	rm -rf $(VENV) demo-output .coverage

@@ -1,6 +1,9 @@
 """Data and small problems that several test modules use."""
 
+import importlib
 import os
+import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +12,7 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 from structhash.pair_weights import Comparisons, pair_graph
+from structhash.pieces import KINDS
 from structhash.supervision import Labels
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +32,18 @@ def data_folder():
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set STRUCTHASH_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def assert_only_known():
+    """A check that the offenders against a rule are those of a list, which can then only shrink."""
+
+    def check(offenders, to_do):
+        new, solved = sorted(offenders - to_do), sorted(to_do - offenders)
+        assert not new, "against the rule:\n" + "\n".join(new)
+        assert not solved, "no offenders any more; remove them from TO_DO:\n" + "\n".join(solved)
+
+    return check
 
 
 @pytest.fixture
@@ -86,3 +102,22 @@ def digits_problem(digits):
     bits = (y == np.array([*range(10), 3, 7])[:, None]) ^ (rng.random((12, len(y))) < 0.03)
     bits = bits.astype(np.uint8)
     return comparisons, pair_graph(comparisons, len(X)), bits
+
+
+@pytest.fixture
+def drop_piece(tmp_path):
+    """Make a file of this text look as if it lay in the folder of a kind, until the test ends."""
+    with ExitStack() as undo:
+
+        def drop(kind, text):
+            package, folder = importlib.import_module(KINDS[kind]), tmp_path / kind
+            folder.mkdir()
+            (folder / "toy.py").write_text(text)
+            package.__path__.append(str(folder))
+            importlib.invalidate_caches()
+            undo.callback(vars(package).pop, "toy", None)
+            undo.callback(sys.modules.pop, f"{package.__name__}.toy", None)
+            undo.callback(package.__path__.remove, str(folder))
+
+        yield drop
+    importlib.invalidate_caches()

@@ -1,7 +1,8 @@
-"""What crosses the seams, and how a piece is found by its name.
+"""Pieces by name: what each kind has, how a piece is made from a text, and how it is spelled back.
 
-A *kind* is a package or a module; its pieces are the public classes defined there. A new piece is one new
-file (or one new class): nothing else needs an edit.
+A *kind* is a folder. Its pieces are the public classes defined in the folder's modules, except in `base`, which
+holds the contract, and in modules whose names begin with an underscore. A new piece is one new file; nothing
+else needs an edit.
 """
 
 from __future__ import annotations
@@ -18,6 +19,20 @@ from numpy.typing import NDArray
 
 from structhash._numerics.validation import describe
 
+__all__ = [
+    "KINDS",
+    "Params",
+    "build",
+    "classes",
+    "is_auto",
+    "literal",
+    "load",
+    "names",
+    "settings",
+    "snake",
+    "spell",
+]
+
 KINDS = {
     "supervision": "structhash.supervision",
     "rankings": "structhash.objectives.rankings",
@@ -33,7 +48,7 @@ KINDS = {
 }
 
 
-Params = dict[str, NDArray[Any]]
+Params = dict[str, NDArray[Any]]  # state and parameters of pieces: plain arrays by name
 
 
 def snake(name: str) -> str:
@@ -85,9 +100,9 @@ def is_auto(spec: Any) -> bool:
 def load(kind: str, spec: Any) -> Any:
     """Make a piece from its name and settings, such as ``"ndcg:k=10,normalizer=paper"``.
 
-    A piece comes back as it is. A setting that the piece does
-    not know belongs to the value before it, so that pieces nest:
-    ``"structhash:ranking=ndcg:k=10,normalizer=paper,C=30"``; so does what stands in open parentheses.
+    A piece is returned as it is. A setting that the piece does not know belongs to the value before it, so that
+    pieces nest: ``"structhash:ranking=ndcg:k=10,normalizer=paper,C=30"``. So does everything inside open
+    parentheses.
 
     Parameters
     ----------

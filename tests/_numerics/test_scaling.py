@@ -81,6 +81,7 @@ def test_rows_of_any_type_have_the_features_of_their_copy_in_floats(name, kind, 
     np.testing.assert_array_equal(Z, family.features(copy, expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["float16", "float32"])
 @pytest.mark.parametrize("family", [Linear(), RBF(n_anchors=16)], ids=repr)
 @pytest.mark.usefixtures("small_blocks")

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from structhash._numerics.validation import check_choice, check_count, check_positive, describe, join_names
+from structhash._numerics.validation import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_positive,
+    describe,
+    join_names,
+)
 
 LONG = np.ones((300, 40))
 
@@ -39,7 +46,7 @@ def test_joined_names():
     assert join_names(list("abcdefghi")) == "a, b, c, d, e, f, g, h, ... (9 in all)"
 
 
-@pytest.mark.parametrize("check", [check_count, check_positive])
+@pytest.mark.parametrize("check", [check_count, check_positive, check_nonnegative])
 @pytest.mark.parametrize("value", [LONG, LONG.tolist(), csr_array(LONG)])
 def test_arrays_are_described_briefly(check, value):
     with pytest.raises(ValueError, match=r"^size=\w+ of (shape \(300, 40\)|length 300): give an?") as caught:
@@ -63,6 +70,14 @@ def test_positive_numbers():
             check_positive("rate", value)
     with pytest.raises(ValueError, match=r"^rate=1\.5: give a number above 0 and at most 1$"):
         check_positive("rate", 1.5, most=1)
+
+
+def test_nonnegative_numbers():
+    check_nonnegative("rate", np.float32(0.5))
+    check_nonnegative("rate", 0)
+    for value in (-0.1, np.nan, np.inf, True, "1", None):
+        with pytest.raises(ValueError, match=r"^rate=.*: give a finite number of at least 0$"):
+            check_nonnegative("rate", value)
 
 
 def test_choices():

@@ -113,6 +113,7 @@ def here(place, monkeypatch):
     return place
 
 
+@pytest.mark.slow
 def test_fit_equals_the_library(here):
     expected = StructHash(n_bits=16, random_state=0).fit(X[:200], Y[:200])
     model = load_model("m")
@@ -229,6 +230,7 @@ def test_fit_from_judgements(here, tmp_path, method):
     np.testing.assert_array_equal(load_model(tmp_path / "m").encode(X[:50]), expected.encode(X[:50]))
 
 
+@pytest.mark.slow
 def test_fit_from_judgements_that_help_or_do_not(here, tmp_path):
     rng = np.random.default_rng(0)
     helps = [
@@ -274,6 +276,7 @@ def test_fit_chooses(here, tmp_path):
     assert load_model(tmp_path / "m").ranking == "auc"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "encoder", "words"),
     [
@@ -375,6 +378,7 @@ def test_compare(here, tmp_path):
     assert str(tmp_path) not in (tmp_path / "r.json").read_text()
 
 
+@pytest.mark.slow
 def test_compare_all_unseen(here):
     words = ("--methods", "all", "--bits", 8, "--seeds", 0, "--train", 60, "--protocol", "unseen")
     found = machine("compare", "test.npz", *words)
@@ -383,6 +387,7 @@ def test_compare_all_unseen(here):
     assert found["options"]["train"] == 60
 
 
+@pytest.mark.slow
 def test_compare_judged(here, tmp_path):
     qrels = np.array([[q, j, int(Y[j + 200] == Y[q])] for q in range(10) for j in range(60)])
     np.savez(tmp_path / "d.npz", X=X[200:260], Q=X[:10], qrels=qrels)
@@ -395,6 +400,7 @@ def test_compare_judged(here, tmp_path):
     assert found["protocol"] == "judged"
 
 
+@pytest.mark.slow
 def test_compare_all_judged(here, tmp_path):
     qrels = np.array([[q, j, int(Y[j + 200] == Y[q])] for q in range(10) for j in range(60)])
     np.savez(tmp_path / "d.npz", X=X[200:260], Q=X[:10], qrels=qrels)
@@ -419,6 +425,7 @@ def test_a_method_with_a_length_and_a_distance_of_its_own(here, tmp_path):
         assert load_model(model).n_bits_ == 10
 
 
+@pytest.mark.slow
 def test_demo(tmp_path):
     folder = tmp_path / "out"
     text = done("demo", "-o", folder, "--bits", 6)
@@ -603,6 +610,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", BAD.values(), ids=BAD.keys())
 def test_bad_input(here, words):
     before = {path: path.stat().st_mtime_ns for path in here.iterdir()}
@@ -687,6 +695,7 @@ finally:
     assert not {"numpy", "numba", "sklearn", "scipy", "faiss"} & set(ended.stderr.split())
 
 
+@pytest.mark.slow
 def test_a_pipe_sees_results_only(here, tmp_path):
     words = ["fit", "train.npz", "-o", str(tmp_path / "m"), "--bits", "2", "--json"]
     ended = subprocess.run([*CLI, *words], capture_output=True, text=True, check=True)
@@ -697,6 +706,7 @@ def test_a_pipe_sees_results_only(here, tmp_path):
     assert ended.stderr == "error: no such file: nowhere\n"
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_quiet(here):
     with subprocess.Popen([*CLI, "search", "m.index", "m.npy"], stdout=-1, stderr=-1) as process:
         process.stdout.readline()
@@ -704,6 +714,7 @@ def test_a_closed_pipe_is_quiet(here):
         assert process.stderr.read() == b""
 
 
+@pytest.mark.slow
 def test_a_terminal_sees_progress(here, tmp_path):
     ours, theirs = pty.openpty()
     words = [*CLI, "fit", "train.npz", "-o", str(tmp_path / "m"), "--bits", "2"]

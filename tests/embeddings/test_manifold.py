@@ -84,6 +84,7 @@ def test_a_value_many_times_over_is_found_as_often():
     np.testing.assert_allclose(M @ vectors, vectors, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_digits_are_found_along_their_neighbours_without_labels():
     X, y = load_digits(return_X_y=True)
     plain, along = (

@@ -54,6 +54,7 @@ def test_new_classes_are_found_by_what_parts_the_old_ones():
     assert learned > plain + 0.04
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [300, 1100])
 def test_few_rows_of_many_features_do_not_hide_what_others_vary_in(d):
     rng = np.random.default_rng(0)

@@ -100,6 +100,7 @@ def test_training_vectors_are_as_unsure_as_those_of_new_rows():
     np.testing.assert_array_equal(left_out.vectors, Z)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_anchors", [50, 2000])
 def test_it_classifies_new_rows(n_anchors):
     X, y = load_digits(return_X_y=True)

@@ -268,6 +268,7 @@ def peak_of(action):
     return peak
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", names("families"))
 @pytest.mark.parametrize("dtype", ["float16", "uint8", "float32", "float64"])
 def test_encoding_reads_a_memory_map_some_rows_at_a_time(family, dtype, tmp_path, monkeypatch):
@@ -280,6 +281,7 @@ def test_encoding_reads_a_memory_map_some_rows_at_a_time(family, dtype, tmp_path
     np.testing.assert_array_equal(model.encode(mapped), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["linear", "stump"])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

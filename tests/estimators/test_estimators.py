@@ -47,6 +47,7 @@ def too_few_rows(estimator):
     return dict.fromkeys(FEW, "too few rows to choose C by") if estimator.C == "auto" else {}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [cls(n_bits=3, n_near=3, n_far=3, schedule=schedule) for cls in BOTH for schedule in SCHEDULES]
     + [cls(n_bits=3, n_near=3, n_far=3, C="auto") for cls in BOTH]

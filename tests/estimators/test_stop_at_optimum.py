@@ -15,7 +15,7 @@ from structhash.objectives.regularizers.linf import LInf
 from structhash.objectives.regularizers.similar import Similar
 from structhash.pair_weights import pair_graph, score
 from structhash.pieces import load, names
-from structhash.supervision import Labels, list_triplets
+from structhash.supervision import Labels
 from structhash.training.column_generation import column_generation
 
 C = 40.0
@@ -47,7 +47,7 @@ def optimum(loss, dh, costs, upper):
 
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=["l1", "linf", "wide", "similar"])
 @pytest.mark.parametrize("name", names("losses"))
-def test_stumps_end_at_the_optimum_over_all_cuts(name, regularizer, small):
+def test_stumps_end_at_the_optimum_over_all_cuts(name, regularizer, small, triplets_of):
     X, y, bits = small
     rng, loss, stump = np.random.default_rng(0), load("losses", name), load("families", "stump")
     comparisons = Labels(y, 4, 6).comparisons(X, rng)
@@ -67,7 +67,7 @@ def test_stumps_end_at_the_optimum_over_all_cuts(name, regularizer, small):
     Z = stump.features(X, stump.prepare(X, rng))
     steps = list(column_generation(Z, graph, Diary(), stump, Spectral(), len(bits) + 9, rng, enough=1e-6))
     assert 2 <= len(steps) < (np.inf if regularizer == LInf(0.3) else len(bits))
-    i, j, k = list_triplets(comparisons).T
+    _, i, j, k = triplets_of(comparisons).T
     H = bits.astype(float)
     dh = (abs(H[:, i] - H[:, k]) - abs(H[:, i] - H[:, j])).T
     costs = np.array([regularizer.cost(bit) for bit in bits])
@@ -88,7 +88,7 @@ def test_a_family_is_asked_for_the_score_less_the_cost(name, make_rankings):
     if name == "similar":  # pairs that are compared and that are not, a pair given twice, a row with itself
         pieces.append(Similar([[0, 1], [1, 0], [3, 3], [graph.rows[0], graph.indices[0]]], weight=2.5))
     for regularizer in pieces:
-        charged = regularizer.charge(pairs)
+        charged = regularizer.charge_costs(pairs)
         least = regularizer.cost(np.zeros(12, np.uint8))
         for bit in rng.integers(0, 2, (9, 12), dtype=np.uint8):
             expected = score(pairs, bit) - (regularizer.cost(bit) - least)

@@ -13,6 +13,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_growing_equals_learning_at_once(model, digits):
     X, y = digits

@@ -40,6 +40,7 @@ def test_bad_numbers_of_folds(topics, folds):
         judgements(topics[2], 10, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_line_is_the_models_of_all_folds_each_on_its_own_queries(topics):
     X, Q, qrels = topics
     grades = np.zeros((10, 120), int)

@@ -174,6 +174,7 @@ def test_bad_depth(depth):
 # in column generation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
 @pytest.mark.parametrize("C", [1e-6, 30.0])
 def test_every_bit_of_column_generation_is_new(family, C, digits):

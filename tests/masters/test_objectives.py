@@ -96,6 +96,7 @@ def test_the_optimum_is_that_of_another_solver(loss, regularizer, schedule, make
     assert used
 
 
+@pytest.mark.slow
 @every_regularizer
 @every_loss
 def test_bits_score_what_the_optimum_asks(loss, regularizer, make_master, digits_problem):
@@ -154,6 +155,7 @@ def test_gap_on_digits(loss, regularizer, make_master, digits_problem):
     assert certify(rankings, graph, loss, regularizer, bits, make_master) <= 1e-6
 
 
+@pytest.mark.slow
 @every_regularizer
 @every_loss
 def test_gap_on_usps(loss, regularizer, make_master, data_folder):

@@ -221,6 +221,7 @@ def test_real_features_of_many_columns(make_master, data_folder):
     assert max(solution.gap for solution in solutions) <= C * TOLERANCE + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_the_number_of_threads_changes_nothing(ranking, make_master, make_rankings):
     rng = np.random.default_rng(1)
@@ -282,6 +283,7 @@ def test_stopped_early_the_gap_still_holds_the_optimum(max_rounds, make_master, 
         assert min(gaps) > C * TOLERANCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_dropped_planes_are_not_missed(ranking, make_master, digits_problem, monkeypatch):
     comparisons, graph, bits = digits_problem

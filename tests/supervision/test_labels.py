@@ -1,12 +1,176 @@
-"""Several labels a row, and hard sampling; see test_supervision.py for one label a row, at random."""
+"""Labels, one a row and several; partners drawn at random and hard ones; what y may be."""
 
 import logging
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
-from structhash import CGHash, Labels, StructHash
-from structhash.supervision import is_indicator, list_triplets, nearest
+from structhash import CGHash, Labels, StructHash, Triplets
+from structhash.supervision import Supervision, _nearest, as_supervision, is_indicator
+from structhash.supervision.labels import check_labels, classify
+
+# one label a row, partners at random
+
+
+def rows(n):
+    return np.zeros((n, 1))
+
+
+KINDS = {
+    "unsorted numbers": np.random.default_rng(0).integers(-3, 3, 60) * 7,
+    "sorted": np.repeat([0, 1, 2], [5, 30, 25]),
+    "backwards": np.repeat([2, 1, 0], [5, 30, 25]),
+    "strings": np.random.default_rng(1).choice(["cat", "dog", "a very long name"], 60),
+    "floats": np.random.default_rng(2).choice([0.5, -1.25, 3.0], 60),
+    "booleans": np.random.default_rng(3).random(60) < 0.3,
+    "objects": np.random.default_rng(4).choice(np.array(["x", "yy"], object), 60),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("n_near", "n_far"), [(1, 1), (3, 8), (50, 100), (4, 59)])
+def test_labels_draw_right_partners_once_each(kind, n_near, n_far, partners, rng):
+    y = KINDS[kind]
+    rankings = Labels(y, n_near, n_far).comparisons(rows(60), rng)
+    for i, near, far in partners(rankings):
+        assert (y[near] == y[i]).all()
+        assert (y[far] != y[i]).all()
+        assert i not in near
+        assert len(set(near)) == len(near) == min(n_near, (y == y[i]).sum() - 1)
+        assert len(set(far)) == len(far) == min(n_far, (y != y[i]).sum())
+    np.testing.assert_array_equal(rankings.queries, [i for i in range(60) if (y == y[i]).sum() > 1])
+    assert rankings.weights is None
+    assert [part.dtype for part in rankings[:5]] == ["i8", "i4", "i8", "i4", "i8"]
+
+
+@pytest.mark.parametrize("y", [np.tile([2, 0, 1], 8), np.repeat([5, 1, 3], 8), np.array(list("bacbac" * 4))])
+def test_every_right_partner_is_drawn_alike(y, partners):
+    n, repeats, rng = len(y), 200, np.random.default_rng(0)
+    near_count, far_count = np.zeros((2, n, n))
+    for _ in range(repeats):
+        for i, near, far in partners(Labels(y, 3, 5).comparisons(rows(n), rng)):
+            near_count[i, near] += 1
+            far_count[i, far] += 1
+    same = y == y[:, None]
+    np.fill_diagonal(same, False)
+    for count, allowed, share in ((near_count, same, 3 / 7), (far_count, y != y[:, None], 5 / 16)):
+        assert not count[~allowed].any()
+        expected = repeats * share
+        # each count is binomial; draws without replacement only lower the sum's spread
+        statistic = ((count[allowed] - expected) ** 2 / (expected * (1 - share))).sum()
+        assert statistic < chi2.ppf(0.9999, allowed.sum())
+        assert statistic > chi2.ppf(0.0001, allowed.sum()) / 2
+
+
+def test_points_alone_in_their_class_are_skipped_and_counted_in_the_log(partners, rng, caplog):
+    y = np.array([4, 1, 1, 9, 1, 7])
+    with caplog.at_level(logging.WARNING, "structhash.supervision"):
+        rankings = Labels(y).comparisons(rows(6), rng)
+    np.testing.assert_array_equal(rankings.queries, [1, 2, 4])
+    assert [record.getMessage() for record in caplog.records] == [
+        "3 of 6 points are the only ones of their class: skipped as queries"
+    ]
+    for _, _, far in partners(rankings):
+        np.testing.assert_array_equal(np.sort(far), [0, 3, 5])  # they still are partners
+
+
+def test_without_lone_points_the_log_is_silent(rng, caplog):
+    with caplog.at_level(logging.DEBUG, "structhash"):
+        Labels(np.array([0, 0, 1, 1])).comparisons(rows(4), rng)
+    assert not caplog.records
+
+
+def test_the_same_generator_draws_the_same_partners():
+    y = KINDS["sorted"]
+    one, two, other = (Labels(y, 3, 5).comparisons(rows(60), np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert all(np.array_equal(a, b) for a, b in zip(one[:5], two[:5]))
+    assert not np.array_equal(one.near, other.near)
+
+
+def test_the_rows_do_not_matter_only_the_labels():
+    y = KINDS["sorted"]
+    one = Labels(y, 3, 5).comparisons(rows(60), np.random.default_rng(1))
+    two = Labels(list(y), 3, 5).comparisons(np.random.default_rng(9).random((60, 4)), np.random.default_rng(1))
+    assert all(np.array_equal(a, b) for a, b in zip(one[:5], two[:5]))
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (Labels(np.zeros(3)), r"labels have shape \(3,\); give one label for each of the 4 rows"),
+        (Labels(np.zeros((4, 1))), r"labels have shape \(4, 1\); give one label for each of the 4 rows"),
+        (Labels(np.array([1, 1, 1, 1])), "all 4 rows have the label .*1.*; give at least 2 classes"),
+        (Labels(np.arange(4)), "each of the 4 rows has a label of its own; at least one class needs 2 rows"),
+        (Labels(np.array([0, 0, 1, 1]), n_near=0), "n_near=0: give an integer of at least 1"),
+        (Labels(np.array([0, 0, 1, 1]), n_far=-2), "n_far=-2: give an integer of at least 1"),
+        (Labels(np.array([0, 0, 1, 1]), n_far=2.5), "n_far=2.5: give an integer of at least 1"),
+        (
+            Labels(np.array([0, "a", 1, "a"], object)),
+            "labels have no common order .*; give numbers only or text only",
+        ),
+    ],
+)
+def test_bad_labels_one_a_row(labels, message, rng):
+    with pytest.raises(ValueError, match=message):
+        labels.comparisons(rows(4), rng)
+
+
+# what y may be
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "floats"])
+def test_labels_become_class_indices_in_the_order_of_the_labels(kind):
+    y = KINDS[kind]
+    index, n_classes = check_labels(y, 60)
+    assert (index.dtype, index.shape) == (np.int64, (60,))
+    names = sorted(set(y.tolist()))
+    assert n_classes == len(names)
+    assert [names[c] for c in index] == y.tolist()
+    same, sizes = classify(y)
+    np.testing.assert_array_equal(same, index)
+    np.testing.assert_array_equal(sizes, np.bincount(index))
+
+
+def test_whole_numbers_may_be_floats():
+    index, n_classes = check_labels([2.0, -1.0, 2.0, np.inf], 4)
+    assert (index.tolist(), n_classes) == ([1, 0, 1, 2], 3)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0.5, 1, 1, 1], "Unknown label type: continuous; y holds fractions, give classes or a supervision"),
+        ([np.nan, 1, 1, 1], "Unknown label type: continuous"),
+        ([0, 1, 1], r"labels have shape \(3,\); give one label for each of the 4 rows"),
+        (np.eye(4), r"labels have shape \(4, 4\); give one label for each of the 4 rows"),
+        (None, r"labels have shape \(\); give one label"),
+        ([1, 1, 1, 1], "all 4 rows have the label 1; give at least 2 classes"),
+        (list("abcd"), "each of the 4 rows has a label of its own; at least one class needs 2 rows"),
+        (np.array([0, "a", 1, "a"], object), "labels have no common order .*; give numbers only or text only"),
+    ],
+)
+def test_labels_that_are_no_classes_are_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        check_labels(y, 4)
+
+
+def test_as_supervision_wraps_labels_and_keeps_the_rest():
+    triplets = Triplets(np.array([[0, 1, 2]]))
+    assert as_supervision(triplets) is triplets
+    labels = as_supervision([1, 0, 1], n_near=7, n_far=9)
+    assert (labels.y.tolist(), labels.n_near, labels.n_far) == ([1, 0, 1], 7, 9)
+    assert isinstance(labels, Supervision)
+    assert isinstance(triplets, Supervision)
+    assert not isinstance(np.zeros(3), Supervision)
+
+
+def test_a_class_is_no_supervision():
+    with pytest.raises(TypeError, match="y is the class Labels; give an instance of it"):
+        as_supervision(Labels)
+
+
+# several labels a row, and hard sampling
 
 Y = (np.random.default_rng(0).random((90, 5)) < 0.2).astype(int)
 CLASSES = np.random.default_rng(1).integers(0, 4, 90)
@@ -15,7 +179,7 @@ CLASSES = np.random.default_rng(1).integers(0, 4, 90)
 @pytest.fixture(params=[1_000, 4_000_000])
 def block_size(request, monkeypatch):
     """Some rows at a time, or all."""
-    monkeypatch.setattr(nearest, "PAIRS", request.param)
+    monkeypatch.setattr(_nearest, "MAX_DISTANCES_IN_MEMORY", request.param)
 
 
 def shared(Y):
@@ -80,14 +244,6 @@ def test_hard_near_points_are_drawn_at_random(rng):
     assert len(seen) > 5
 
 
-def test_hard_triplets_list_the_rankings():
-    X = np.random.default_rng(0).normal(size=(90, 2))
-    one, two = (getattr(Labels(Y, 2, 3, "hard"), name) for name in ("triplets", "rankings"))
-    triplets, weights = one(X, np.random.default_rng(1))
-    np.testing.assert_array_equal(triplets, list_triplets(two(X, np.random.default_rng(1))))
-    assert weights is None
-
-
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
@@ -98,8 +254,8 @@ def test_hard_triplets_list_the_rankings():
         (Labels(Y[:9]), r"labels have shape \(9, 5\); give one label for each of the 90 rows"),
         (Labels(Y[:, :1]), r"labels have shape \(90, 1\); give one label for each of the 90 rows"),
         (Labels(Y[None]), r"labels have shape \(1, 90, 5\); give one label"),
-        (Labels(Y * 0), "none of the 90 rows shares a label with some row and none with another"),
-        (Labels(Y * 0 + 1), "none of the 90 rows shares a label with some row and none with another"),
+        (Labels(Y * 0), "none of the 90 rows has both kinds of partner; give other labels"),
+        (Labels(Y * 0 + 1), "none of the 90 rows has both kinds of partner; give other labels"),
         (Labels(np.arange(90), sampling="hard"), "each of the 90 rows has a label of its own"),
         (Labels(CLASSES * 0, sampling="hard"), "all 90 rows have the label 0; give at least 2 classes"),
     ],

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from structhash import CGHash, Neighbours, StructHash
-from structhash.supervision import Supervision, list_triplets, nearest, points
+from structhash.supervision import Supervision, _nearest
 
 
 @pytest.fixture(params=[1_000, 4_000_000])
 def block_size(request, monkeypatch):
     """Some rows at a time, or all."""
-    monkeypatch.setattr(nearest, "PAIRS", request.param)
+    monkeypatch.setattr(_nearest, "MAX_DISTANCES_IN_MEMORY", request.param)
 
 
 @pytest.mark.parametrize("k", [1, 5, 40, 88])
@@ -42,22 +42,19 @@ def test_partners_are_drawn_once_each_and_at_random(nearest_first, partners, rng
         assert np.abs(seen[i, order[10:]] - 100 * 7 / 49).max() < 20
 
 
-def test_triplets_list_the_rankings():
+def test_the_shape_of_the_comparisons():
     X = np.random.default_rng(0).normal(size=(30, 2))
-    triplets, weights = Neighbours(3, n_far=5).triplets(X, np.random.default_rng(1))
     r = Neighbours(3, n_far=5).comparisons(X, np.random.default_rng(1))
-    np.testing.assert_array_equal(triplets, list_triplets(r))
-    assert weights is None
     assert r.weights is None
     assert [part.dtype for part in r[:5]] == ["i8", "i4", "i8", "i4", "i8"]
     assert isinstance(Neighbours(), Supervision)
-    assert points(Neighbours(), X) is X
+    assert Neighbours().training_matrix(X) is X
 
 
 @pytest.mark.parametrize(
     ("supervision", "message"),
     [
-        (Neighbours(0), "k=0: give an integer of at least 1, the neighbours of a row"),
+        (Neighbours(0), "k=0: give an integer of at least 1"),
         (Neighbours(1.5), "k=1.5: give an integer"),
         (Neighbours(True), "k=True: give an integer"),
         (Neighbours(9), "9 neighbours of each of 10 rows leave none to be far; give at most 8, or more rows"),

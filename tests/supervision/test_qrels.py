@@ -5,8 +5,7 @@ import pytest
 
 from structhash import CGHash, Qrels, StructHash
 from structhash.pieces import load
-from structhash.supervision import Supervision, list_triplets, points
-from structhash.supervision.judgements import gain_steps
+from structhash.supervision import Supervision
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Q = np.random.default_rng(1).normal(size=(4, 3))
@@ -64,23 +63,14 @@ def test_the_weights_of_a_query_add_up_to_1(rng):
     assert len(r.queries) == 12
 
 
-def test_steps_of_the_gain_add_up_to_differences_of_gains(rng):
-    for _ in range(50):
-        grades = rng.integers(0, 6, 8)
-        steps = gain_steps(grades)
-        for high in grades:
-            for low in grades[grades < high]:
-                assert sum(step for t, step in steps if low < t <= high) == 2**high - 2**low
-    assert gain_steps(np.array([52])) == [(52, 2.0**52 - 1)]
-    assert gain_steps(np.array([0, 0])) == []
-
-
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("unjudged", ["ignore", "irrelevant"])
-def test_threshold_losses_equal_the_triplet_loss_weighted_by_differences_of_gains(loss, unjudged, rng):
+def test_threshold_losses_equal_the_triplet_loss_weighted_by_differences_of_gains(
+    loss, unjudged, triplets_of, rng
+):
     table, loss = graded(rng), load("losses", loss)
     qrels = Qrels(table, Q, n_near=100, n_far=100, unjudged=unjudged)
-    P = points(qrels, X)
+    P = qrels.training_matrix(X)
     w = rng.random(6)
     bits = (P @ rng.normal(size=(3, 6)) > 0).astype(float)
     apart = np.abs(bits[:, None] - bits[None]) @ w
@@ -98,19 +88,9 @@ def test_threshold_losses_equal_the_triplet_loss_weighted_by_differences_of_gain
                     total += (gain[j] - gain[k]) * loss.value(np.array([rho]))[0]
         expected += total / gain.max()  # the weights of a query add up to 1: the steps to its top gain
 
-    triplets, weights = qrels.triplets(X, rng)
-    i, j, k = triplets.T
-    assert weights @ loss.value(apart[i, k] - apart[i, j]) == pytest.approx(expected)
-
-
-def test_triplets_list_the_rankings_with_the_weight_of_their_query():
-    qrels = Qrels(graded(np.random.default_rng(3)), Q, 2, 3)
-    r = qrels.comparisons(X, np.random.default_rng(4))
-    triplets, weights = qrels.triplets(X, np.random.default_rng(4))
-    np.testing.assert_array_equal(triplets, list_triplets(r))
-    assert len(weights) == len(triplets)
-    sizes = np.diff(r.near_ptr) * np.diff(r.far_ptr)
-    np.testing.assert_array_equal(np.split(weights, np.cumsum(sizes)[:-1])[-1], r.weights[-1])
+    r = qrels.comparisons(X, rng)
+    q, i, j, k = triplets_of(r).T
+    assert r.weights[q] @ loss.value(apart[i, k] - apart[i, j]) == pytest.approx(expected)
 
 
 def test_skipped_queries_are_counted_in_the_log(rng, caplog):
@@ -140,11 +120,13 @@ def test_a_row_judged_for_itself_and_a_judgement_given_twice_do_not_count(partne
 # vectors of the queries
 
 
-def test_points_stack_the_queries_behind_the_documents():
+def test_the_queries_are_stacked_below_the_documents():
     qrels = Qrels(TABLE, Q)
-    np.testing.assert_array_equal(points(qrels, X), np.vstack([X, Q]))
-    assert points(qrels, X.astype(np.float32)).dtype == np.float32
-    assert points(Qrels(TABLE), X) is X
+    np.testing.assert_array_equal(qrels.training_matrix(X), np.vstack([X, Q]))
+    assert qrels.training_matrix(X.astype(np.float32)).dtype == np.float32
+    assert Qrels(TABLE).training_matrix(X) is X
+    with pytest.raises(ValueError, match="Q has numbers that float32, the type of X, cannot hold; give both"):
+        Qrels(TABLE, Q * 1e300).training_matrix(X.astype(np.float32))
     assert isinstance(qrels, Supervision)
 
 
@@ -258,9 +240,9 @@ def test_unknown_ids_are_an_error_or_skipped(tmp_path, caplog):
 
 def test_bad_lists_of_ids(tmp_path):
     path = write(tmp_path / "f", TABLE)
-    with pytest.raises(ValueError, match="query id '301' stands for two rows; give each row an id of its own"):
+    with pytest.raises(ValueError, match="query id '301' belongs to two rows; give each row an id of its own"):
         Qrels.read(path, ["301", "302", 301], DOCUMENTS)
-    with pytest.raises(ValueError, match="document id 'FT-000' stands for two rows"):
+    with pytest.raises(ValueError, match="document id 'FT-000' belongs to two rows"):
         Qrels.read(path, QUERIES, [*DOCUMENTS, "FT-000"])
     with pytest.raises(ValueError, match=r"there are 4 query ids for 3 rows of Q; give one for each"):
         Qrels.read(path, QUERIES, DOCUMENTS, Q[:3])

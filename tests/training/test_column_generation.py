@@ -186,6 +186,7 @@ def test_steps_report_what_the_master_says(name, setting, small_digits):
     assert objectives[-1] < objectives[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MASTERS)
 @pytest.mark.parametrize("C", [0.01, 30.0])
 def test_the_same_seed_gives_the_same_bits(C, name, setting, small_digits):

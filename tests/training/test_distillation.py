@@ -46,6 +46,7 @@ def test_partners_are_drawn_alike():
     assert abs(counts / counts.mean() - 1).max() < 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n", "points", "partners"),
     [
@@ -62,6 +63,7 @@ def test_many_rows_are_learned_from_by_a_sample(name, n, points, partners):
     assert len(found.master.targets) == points * partners
 
 
+@pytest.mark.slow
 def test_by_default_it_is_ahead_of_the_paper_and_level_with_sdh_where_classes_are_easy():
     ours = StructHash(24, random_state=0).fit(X[TRAIN], Y[TRAIN]).score(X[REST], Y[REST])
     paper = StructHash(24, ranking="sndcg", random_state=0).fit(X[TRAIN], Y[TRAIN]).score(X[REST], Y[REST])
@@ -70,12 +72,14 @@ def test_by_default_it_is_ahead_of_the_paper_and_level_with_sdh_where_classes_ar
     assert ours > peer - 0.01
 
 
+@pytest.mark.slow
 def test_for_new_classes_it_beats_itq_even_where_that_has_seen_them():
     old, new = Y < 6, Y >= 6
     model = StructHash(32, embedding="metric", random_state=0).fit(X[old], Y[old], unlabeled=X[new])
     assert model.score(X[new], Y[new]) > ITQ(32, random_state=0).fit(X[new]).score(X[new], Y[new]) + 0.02
 
 
+@pytest.mark.slow
 def test_without_labels_it_finds_more_of_the_nearest_vectors_than_itq():
     queries, rows = X[REST][:300], X[REST][300:]
     apart = ((queries[:, None] - rows) ** 2).sum(axis=2)
@@ -88,6 +92,7 @@ def test_without_labels_it_finds_more_of_the_nearest_vectors_than_itq():
     assert found[0] > found[1] + 0.01
 
 
+@pytest.mark.slow
 def test_the_objective_falls_and_all_weights_are_equal():
     model = StructHash(16, random_state=0).fit(X[TRAIN], Y[TRAIN])
     objectives = [record["objective"] for record in model.history_]
@@ -96,11 +101,13 @@ def test_the_objective_falls_and_all_weights_are_equal():
     assert not model.weighted_
 
 
+@pytest.mark.slow
 def test_a_prefix_is_the_model_of_that_length():
     long, short = (StructHash(n, random_state=0).fit(X[TRAIN], Y[TRAIN]) for n in (12, 5))
     np.testing.assert_array_equal(long.encode(X, 5), short.encode(X))
 
 
+@pytest.mark.slow
 def test_a_query_finds_rows_that_are_surely_of_its_likeliest_class():
     model = StructHash(32, random_state=0).fit(X[TRAIN], Y[TRAIN])
     embedding, state = model.embedding_, model.embedding_state_
@@ -144,6 +151,7 @@ def ordered(n_classes, seed=0):
     return np.c_[6.0 * y + rng.normal(size=len(y)), rng.normal(size=len(y))], y
 
 
+@pytest.mark.slow
 def test_where_queries_of_their_own_code_find_less_they_have_none():
     rows, y = ordered(50)
     model = StructHash(32, random_state=0).fit(rows[:500], y[:500])
@@ -158,6 +166,7 @@ def test_where_queries_of_their_own_code_find_less_they_have_none():
     assert found[1] > found[0] + 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unlabeled", [None, X[REST]])
 def test_left_out_rows_decide_at_each_length_whether_queries_have_codes_of_their_own(unlabeled):
     model = StructHash(20, random_state=0).fit(X[TRAIN], Y[TRAIN], unlabeled=unlabeled)
@@ -195,6 +204,7 @@ def test_as_good_is_the_first_within_a_standard_error_of_the_best():
     assert as_good([short, best], errors=2) == 0
 
 
+@pytest.mark.slow
 def test_queries_of_their_own_code_find_more():
     model = StructHash(32, random_state=0).fit(X[TRAIN], Y[TRAIN])
     ranks = []
@@ -204,6 +214,7 @@ def test_queries_of_their_own_code_find_more():
     assert ranks[1] > ranks[0]
 
 
+@pytest.mark.slow
 def test_unlabeled_rows_move_the_bits_to_where_they_lie():
     near, far = X[Y < 5], X[Y >= 5] + 20.0
     labels = Y[Y < 5]
@@ -213,6 +224,7 @@ def test_unlabeled_rows_move_the_bits_to_where_they_lie():
     assert moved.score(far, Y[Y >= 5]) > plain.score(far, Y[Y >= 5]) + 0.05
 
 
+@pytest.mark.slow
 def test_it_sees_whether_unlabeled_rows_are_of_new_classes():
     old = Y < 6
     known, labels = X[old][:300], Y[old][:300]
@@ -278,6 +290,7 @@ def test_what_cannot_be_distilled_is_refused():
         StructHash(4).fit(X, Y + 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedding", ["posterior", "metric", "manifold", "cosine"])
 def test_codes_do_not_depend_on_the_threads_of_blas(embedding):
     rows = np.random.default_rng(0).normal(size=(700, 300)).astype(np.float32)

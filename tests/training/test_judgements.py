@@ -39,6 +39,7 @@ def same(a, b):
     np.testing.assert_array_equal(a.encode(X), b.encode(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("qrels", [by_class(), by_class(Q=None)], ids=["queries", "documents"])
 def test_judgements_that_help_other_queries_are_learned_from(qrels):
     model = StructHash(8, random_state=0).fit(X[DOCUMENTS], qrels)
@@ -47,6 +48,7 @@ def test_judgements_that_help_other_queries_are_learned_from(qrels):
     same(model, StructHash(8, ranking="sndcg", random_state=0).fit(X[DOCUMENTS], qrels))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("qrels", [at_random(), by_class(FOLDS - 1)], ids=["at-random", "too-few"])
 def test_judgements_that_do_not_are_not(qrels):
     model = StructHash(8, random_state=0).fit(X[DOCUMENTS], qrels)
@@ -90,6 +92,7 @@ def test_relevant_are_the_documents_above_grade_0_of_queries_that_can_be_asked()
     assert {q: documents.tolist() for q, documents in found.items()} == {0: [1], 2: [4, 5]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("qrels", [by_class(), at_random()], ids=["help", "do-not"])
 def test_it_is_bit_by_bit_and_whole_or_nothing_either_way(qrels):
     model = StructHash(5, random_state=0)
@@ -116,6 +119,7 @@ def test_a_random_state_is_drawn_from():
     assert draws[0].randint(10**6) == draws[1].randint(10**6)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", [np.int32, np.float16, "frame"])
 def test_documents_of_any_type_and_queries_of_another(kind):
@@ -142,6 +146,7 @@ def test_a_query_that_is_a_document_does_not_find_itself(monkeypatch):
             np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("qrels", [by_class(), at_random()], ids=["help", "do-not"])
 def test_a_warm_start_goes_on_as_the_fit_before(qrels):
     model = StructHash(4, warm_start=True, random_state=0).fit(X[DOCUMENTS], qrels)

@@ -174,6 +174,7 @@ def test_what_cannot_be_learned_from_three_quarters_is_said():
 # C="auto"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoder", AUTO, ids=lambda each: type(each).__name__)
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
 def test_the_chosen_C_is_that_of_the_plain_loop_and_the_model_that_of_all_rows(encoder, seed):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_choice", "check_count", "check_positive", "describe", "join_names"]
+__all__ = ["check_choice", "check_count", "check_nonnegative", "check_positive", "describe", "join_names"]
 
 _MAX_SHOWN_CHARACTERS = 80
 _MAX_SHOWN_NAMES = 8
@@ -57,6 +57,13 @@ def check_positive(name: str, value: Any, most: float = np.finfo(float).max) -> 
     if not 0 < number <= most:
         limit = "a finite number above 0" if most > 1e300 else f"a number above 0 and at most {most:g}"
         raise ValueError(f"{name}={describe(value)}: give {limit}")
+
+
+def check_nonnegative(name: str, value: Any) -> None:
+    """Raise ValueError unless the setting `name` has a finite number `value` of at least 0."""
+    number: Any = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
+    if not 0 <= number < np.inf:
+        raise ValueError(f"{name}={describe(value)}: give a finite number of at least 0")
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from structhash._numerics.blocks import float_type, row_slices, sample_rows
 from structhash._numerics.gaussian import similarities, squared_distances
-from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, float_blocks, mean_and_scale
+from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, check_rows_differ, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, check_positive
 from structhash.embeddings._regression import choose_kernel, kernel_rows, regress
 from structhash.embeddings._targets import dot_products
@@ -99,9 +99,8 @@ class Posterior(Embedding):
         """The regression, and vectors at `row_temperature`; see `Embedding.fit`."""
         if class_index is None:
             raise ValueError("the embedding 'posterior' learns from labels; give class_index")
-        mean, scale = mean_and_scale(lambda: float_blocks(X))
-        if scale == 0:
-            raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
+        check_rows_differ(X)
+        mean, _ = mean_and_scale(lambda: float_blocks(X))
         units, sigma = choose_kernel(X, class_index, mean, rng)
         n_anchors = min(self.n_anchors, len(X))
         anchors = rng.permutation(len(X))[:n_anchors] if n_anchors < len(X) else slice(None)

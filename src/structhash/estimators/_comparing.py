@@ -18,7 +18,7 @@ from structhash.masters.schedules.base import Schedule
 from structhash.pair_weights import Comparisons, PairGraph
 from structhash.pieces import is_auto, load
 from structhash.supervision import Supervision, as_supervision, check_labels, is_indicator
-from structhash.supervision.shared import check_partners
+from structhash.supervision.base import check_partners
 from structhash.training.column_generation import learn
 from structhash.training.comparisons import problem_from_comparisons
 from structhash.training.hash_function import HashFunction
@@ -153,7 +153,7 @@ class ComparingEncoder(LearnedEncoder):
             checked = self._check_input(X, keep=not isinstance(y, Supervision))  # which may compute with X
             return checked._replace(y=y)
         checked = self._check_input(X, y, keep=True)
-        check_labels(checked.y)
+        check_labels(checked.y, len(checked.X))
         return checked
 
     def _settle_C(self, checked: CheckedInput, kept: HashFunction | None) -> float:

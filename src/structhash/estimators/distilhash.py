@@ -195,7 +195,7 @@ class DistilHash(LearnedEncoder):
                 f"embedding={self.embedding!r} learns from labels: give y, or embedding='cosine' or 'manifold'"
             )
         checked = self._check_input(X, keep=True) if y is None else self._check_input(X, y, keep=True)
-        class_index = None if y is None else check_labels(checked.y)[0]
+        class_index = None if y is None else check_labels(checked.y, len(checked.X))[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
         learned = yield from self._distil(checked.X, class_index, others)
         self._become(checked, learned)

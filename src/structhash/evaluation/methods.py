@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from structhash._numerics.randomness import generator
 from structhash.estimators.both import CGHash, StructHash
 from structhash.pieces import build, classes
-from structhash.supervision.shared import check_partners
+from structhash.supervision.base import check_partners
 from structhash.training.selection import best, trials
 
 VARIANTS = [  # of StructHash, beside its default: for new classes, without labels, and the paper's

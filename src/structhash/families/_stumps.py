@@ -1,11 +1,12 @@
-"""The best cut of one feature for signed pair weights, exactly: what stumps and trees are made of.
+"""The exact best cut of one feature for signed pair weights, for stumps and trees.
 
-A stump h(x) = [x_j > t] changes its score h'Lh only where t passes a training value. Points that start
-together and change sides one by one, in the order of feature j, change the score by prefix sums of
+The score h'Lh of a stump h(x) = [x_j > t] changes only where t passes a training value. If points change their
+bit one by one, in the order of feature j, the score changes by prefix sums of
 
     p_ij = sum_k W_ik sign(z_kj - z_ij)
 
-so that all cuts of one feature cost one pass over W, and equal values, which change sides together, cancel.
+So all cuts of one feature cost one pass over W. Points with equal values change together, and their terms
+cancel.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-BLOCK = 64  # features searched at a time
+FEATURES_AT_ONCE = 64  # features searched at a time
 
 
 class Cut(NamedTuple):
@@ -30,7 +31,7 @@ class Cut(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def pulls(Z, indptr, indices, weights):
+def cut_gains(Z, indptr, indices, weights):
     """p_ij = sum_k W_ik sign(z_kj - z_ij), float64 (n, d), of C-ordered Z (n, d) and W in CSR form."""
     out = np.zeros(Z.shape)
     for i in range(len(Z)):
@@ -78,11 +79,11 @@ def best_cut(Z: NDArray[Any], W: csr_array, outside: NDArray[np.float64] | None 
     """
     outside = np.zeros(len(Z)) if outside is None else outside
     best = Cut(-np.inf, 0, float(Z[:, 0].max()), True)
-    for first in range(0, Z.shape[1], BLOCK):
-        block = np.ascontiguousarray(Z[:, first : first + BLOCK])
+    for first in range(0, Z.shape[1], FEATURES_AT_ONCE):
+        block = np.ascontiguousarray(Z[:, first : first + FEATURES_AT_ONCE])
         order = block.argsort(axis=0, kind="stable")
         value = np.take_along_axis(block, order, axis=0)
-        pull = pulls(block, W.indptr, W.indices, W.data)
+        pull = cut_gains(block, W.indptr, W.indices, W.data)
         inner = np.take_along_axis(pull, order, axis=0).cumsum(axis=0)[:-1]
         below = outside[order].cumsum(axis=0)[:-1]
         fixed = value[1:] == value[:-1]  # no threshold lies between equal values

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from structhash._numerics.blocks import as_floats, float_type, row_slices
-from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, float_blocks, mean_and_scale
+from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, check_rows_differ, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, describe
 from structhash.codes.planes import Planes, make_planes
 from structhash.families.base import DEFAULT_START, Family
@@ -20,23 +20,25 @@ from structhash.families.starts.base import Start
 from structhash.pair_weights import PairWeights, laplacian, score, sum_absolute
 from structhash.pieces import Params
 
-EDGE = 30.0  # the sigmoid is 0 or 1 beyond; its slopes would be denormal numbers, which are slow
+__all__ = ["Linear"]
+
+MAX_SIGMOID_ARGUMENT = 30.0  # beyond, the sigmoid is 0 or 1 and its slope a denormal number, which is slow
 
 
 @dataclass(frozen=True)
 class Linear(Family):
     """Planes in the centred feature space, refined on a sigmoid relaxation.
 
-    From the best plane of the start, L-BFGS climbs s'Ls with s = sigmoid(Zv + b) (eq. cgh-wl-smooth); what it
-    finds is kept only if the true 0/1 score h'Lh is higher.
+    L-BFGS starts at the best plane of the start and maximises s'Ls with s = sigmoid(Zv + b) (eq.
+    cgh-wl-smooth). Its result is kept only if the true 0/1 score h'Lh is higher.
 
     Parameters
     ----------
     max_iter : int
         L-BFGS iterations, >= 0. A small number also keeps the plane from fitting noise.
     sharpness : float
-        Standard deviation of v'z over the training points where the climb begins, > 0: how close the sigmoid
-        is to a step.
+        Standard deviation of v'z over the training points at the first plane, > 0. A larger value makes the
+        sigmoid closer to a step.
     """
 
     max_iter: int = 50
@@ -55,9 +57,8 @@ class Linear(Family):
         ValueError
             If all rows are the same.
         """
+        check_rows_differ(X)
         mean, scale = mean_and_scale(lambda: float_blocks(X))
-        if scale == 0:
-            raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
         dtype = float_type(X.dtype)
         return {"mean": mean.astype(dtype), "scale": np.asarray(scale, dtype)}
 
@@ -76,7 +77,7 @@ class Linear(Family):
         return D
 
     def planes(self, state: Params, params: Params) -> Planes:
-        """The same bits as sides of planes among the rows as they are: `decide` of `features` > 0."""
+        """The bits as planes among the rows themselves."""
         return make_planes(state["mean"], params["normal"], -params["offset"] * state["scale"].astype(float))
 
     def learn(
@@ -92,8 +93,8 @@ class Linear(Family):
         projected = Z @ planes["normal"] + planes["offset"]
         scores = [score(pairs, column > 0) for column in projected.T]
         best = int(np.argmax(scores))
-        spread = projected[:, best].std()
-        sharp = self.sharpness / spread if spread > 0 else 1.0
+        deviation = projected[:, best].std()
+        sharp = self.sharpness / deviation if deviation > 0 else 1.0
         plane = np.append(planes["normal"][:, best], planes["offset"][best]) * Z.dtype.type(sharp)
         refined = self.refine(Z, pairs, plane).astype(Z.dtype)
         if score(pairs, Z @ refined[:-1] + refined[-1] > 0) > scores[best]:
@@ -103,12 +104,12 @@ class Linear(Family):
     def refine(self, Z: NDArray[Any], pairs: PairWeights, plane: NDArray[Any]) -> NDArray[np.float64]:
         """L-BFGS on -s'Ls from a plane (d + 1,), normal and offset."""
         size = 2 * sum_absolute(pairs.values)
-        if size == 0 or self.max_iter == 0:  # scipy takes one step even where told none
+        if size == 0 or self.max_iter == 0:  # scipy takes one step even at maxiter=0
             return plane
 
         def risk(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             theta = theta.astype(Z.dtype)
-            s = expit(np.clip(Z @ theta[:-1] + theta[-1], -EDGE, EDGE))
+            s = expit(np.clip(Z @ theta[:-1] + theta[-1], -MAX_SIGMOID_ARGUMENT, MAX_SIGMOID_ARGUMENT))
             Ls = laplacian(pairs, s)
             slope = -2 * Ls * s * (1 - s) / size
             return -float(s @ Ls) / size, np.append(Z.T @ slope, slope.sum()).astype(np.float64)

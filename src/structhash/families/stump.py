@@ -9,19 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import as_floats
+from structhash._numerics.scaling import check_rows_differ
 from structhash.families._stumps import best_cut
 from structhash.families.base import DEFAULT_START, Family
 from structhash.families.starts.base import Start
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
+__all__ = ["Stump", "searched_features"]
+
 
 @dataclass(frozen=True)
 class Stump(Family):
     """One feature against one threshold: the family in which column generation is exact.
 
-    The stump with the highest h'Lh (eq. cgh-wl) of all features and thresholds is found: in `history_` a bit
-    without redraws and with a violation <= 0 proves that no stump at all would help. The scale of a feature
+    The search finds the stump with the highest h'Lh (eq. cgh-wl) of all features and thresholds. So a bit in
+    `history_` without redraws and with a violation <= 0 proves that no stump would help. The scale of a feature
     does not matter.
 
     Examples
@@ -40,9 +43,8 @@ class Stump(Family):
         ValueError
             If all rows are the same.
         """
+        check_rows_differ(X)
         low, high = X.min(axis=0), X.max(axis=0)
-        if np.array_equal(low, high):
-            raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
         return {"low": as_floats(low), "high": as_floats(high)}
 
     def features(self, X: NDArray[Any], state: Params) -> NDArray[Any]:

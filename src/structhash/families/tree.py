@@ -19,16 +19,19 @@ from structhash.families.stump import Stump, searched_features
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
-DEEPEST = 10
+__all__ = ["Tree"]
+
+MAX_DEPTH = 10
 
 
 @dataclass(frozen=True)
 class Tree(Family):
     """A decision tree with a bit at each leaf, grown greedily from the best stump.
 
-    Level by level each leaf is tried for the cut after which one side taking the other bit raises h'Lh most,
-    all other bits standing still; without a gain it stays a leaf and is tried again at the next level. So the
-    score of a tree is never below that of the best stump, and is that of the stump at depth 1.
+    The tree grows level by level. Each leaf is split by the cut that raises h'Lh most when the points on one
+    side take the other bit and all other points keep theirs. A leaf without a gain stays a leaf and is tried
+    again at the next level. So the score of a tree is never below that of the best stump; at depth 1 they are
+    equal.
 
     Parameters
     ----------
@@ -52,8 +55,8 @@ class Tree(Family):
     depth: int = 3
 
     def __post_init__(self) -> None:
-        if not isinstance(self.depth, Integral) or not 1 <= self.depth <= DEEPEST:
-            raise ValueError(f"depth={describe(self.depth)}: give an integer from 1 to {DEEPEST}")
+        if not isinstance(self.depth, Integral) or not 1 <= self.depth <= MAX_DEPTH:
+            raise ValueError(f"depth={describe(self.depth)}: give an integer from 1 to {MAX_DEPTH}")
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
         """As `Stump.prepare`."""

@@ -1,0 +1,1 @@
+"""Masters: the weights of the bits so far, and the pair weights for the next bit. `base` is the contract."""

@@ -189,7 +189,7 @@ class RankingMaster(RegularizedMaster):
         return plane, np.add.reduceat(self.query_weights * loss, self.first), slope
 
     def release(self, program: PlaneProgram, duals: NDArray[np.float64], n_found: int) -> NDArray[np.float64]:
-        """Drop the counts of inactive planes of this bit, and the inactive planes of earlier bits that are too many.
+        """Drop the counts of inactive planes of this bit, and surplus inactive planes of earlier bits.
 
         Returns the duals of the planes left.
         """
@@ -209,7 +209,7 @@ class RankingMaster(RegularizedMaster):
         self.losses, self.slopes, self.idle = self.losses[keep], self.slopes[:, keep], self.idle[keep]
 
     def prune(self, duals: NDArray[np.float64], found: list[NDArray[np.float64]]) -> None:
-        """Drop the planes that were inactive for long, and compute the counts of active ones again if needed."""
+        """Drop planes that were inactive for long; compute missing counts of active ones again."""
         self.idle = np.where(duals.any(axis=1), 0, self.idle + 1)
         n_old = len(self.planes) - len(found)
         keep = self.idle <= (PATIENCE if len(self.costs) > FEW_WEIGHTS else 0)

@@ -27,7 +27,9 @@ class Risk(NamedTuple):
 
 
 class TripletMaster(RegularizedMaster):
-    """Weights for a triplet loss: min cost'w + C mean f(w'dh) over 0 <= w <= upper, over all (query, near, far).
+    """Weights for a triplet loss: min cost'w + C mean f(w'dh) over 0 <= w <= upper.
+
+    The triplets are all (query, near, far) of the comparisons.
 
     The `gap` of a solution is its duality gap, primal minus dual objective, relative to the primal. The KKT
     duals are scaled by 1/max(1, max_r mu'dh_r / cost_r), which makes them feasible for all bits so far and

@@ -1,1 +1,1 @@
-"""Triplet losses and regularisers."""
+"""What is optimised: triplet losses, ranking measures and regularisers."""

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash.pair_weights import Comparisons
+from structhash.supervision.base import Supervision
+
+__all__ = ["Triplets"]
 
 
 @dataclass(frozen=True)
-class Triplets:
+class Triplets(Supervision):
     """Explicit comparisons: row i is nearer to row j than to row k.
 
     Parameters
@@ -20,7 +23,7 @@ class Triplets:
     indices : int array (T, 3)
         Row numbers i, j, k of the training matrix.
     weights : float array (T,), optional
-        Non-negative importance of each triplet; all alike by default.
+        Non-negative weight of each triplet; all the same by default.
 
     Examples
     --------
@@ -33,42 +36,43 @@ class Triplets:
     indices: NDArray[Any]
     weights: NDArray[np.float64] | None = None
 
-    def triplets(
-        self, X: NDArray[Any], rng: np.random.Generator
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        """The triplets (T, 3) int32 and weights, checked against the rows of X.
+    def comparisons(self, X: NDArray[Any], rng: np.random.Generator) -> Comparisons:
+        """Each triplet as a query with one near and one far point.
 
         Raises
         ------
         ValueError
-            On a wrong shape or dtype, a row number outside X, equal rows in a triplet, or bad weights.
+            If the triplets are no integers (T, 3), name a row outside X or one row twice, or a weight is not
+            allowed.
         """
-        t = np.asarray(self.indices)
-        if t.ndim != 2 or t.shape[1] != 3 or len(t) == 0 or not np.issubdtype(t.dtype, np.integer):
-            raise ValueError(
-                f"triplets are {t.dtype} of shape {t.shape}; give integers of shape (T, 3), T >= 1"
-            )
-        if t.min() < 0 or t.max() >= len(X):
-            raise ValueError(
-                f"triplets name rows {t.min()} to {t.max()}; the matrix has rows 0 to {len(X) - 1}"
-            )
-        same = (t[:, 0] == t[:, 1]) | (t[:, 0] == t[:, 2]) | (t[:, 1] == t[:, 2])
-        if same.any():
-            first = int(same.argmax())
-            raise ValueError(f"triplet {first} is {t[first].tolist()}; its three rows must differ")
+        triplets = np.asarray(self.indices)
+        _check_triplets(triplets, len(X))
         weights = None if self.weights is None else np.asarray(self.weights, np.float64)
-        if weights is not None and (
-            weights.shape != (len(t),) or not (weights >= 0).all() or not 0 < weights.max() < 1e300 / len(t)
-        ):
-            raise ValueError(
-                f"triplet weights must be {len(t)} finite numbers >= 0, not all 0 and not huge; "
-                f"got shape {weights.shape}"
-            )
-        return t.astype(np.int32), weights
-
-    def comparisons(self, X: NDArray[Any], rng: np.random.Generator) -> Comparisons:
-        """Each triplet as a query with one near and one far point."""
-        t, weights = self.triplets(X, rng)
-        i, j, k = t.T
-        pointer = np.arange(len(t) + 1)
+        if weights is not None:
+            _check_weights(weights, len(triplets))
+        i, j, k = triplets.astype(np.int32).T
+        pointer = np.arange(len(triplets) + 1)
         return Comparisons(i.astype(np.int64), j, pointer, k, pointer, weights)
+
+
+def _check_triplets(triplets: NDArray[Any], n_rows: int) -> None:
+    if triplets.ndim != 2 or triplets.shape[1] != 3 or len(triplets) == 0 or triplets.dtype.kind not in "iu":
+        raise ValueError(
+            f"triplets are {triplets.dtype} of shape {triplets.shape}; give integers of shape (T, 3), T >= 1"
+        )
+    least, most = triplets.min(), triplets.max()
+    if least < 0 or most >= n_rows:
+        raise ValueError(f"triplets name rows {least} to {most}; the matrix has rows 0 to {n_rows - 1}")
+    i, j, k = triplets.T
+    same = (i == j) | (i == k) | (j == k)
+    if same.any():
+        first = int(same.argmax())
+        raise ValueError(f"triplet {first} is {triplets[first].tolist()}; its three rows must differ")
+
+
+def _check_weights(weights: NDArray[np.float64], n_triplets: int) -> None:
+    if weights.shape != (n_triplets,) or not (weights >= 0).all() or not 0 < weights.max() < 1e300 / n_triplets:
+        raise ValueError(
+            f"triplet weights must be {n_triplets} finite numbers >= 0, not all 0 and not huge; "
+            f"got shape {weights.shape}"
+        )

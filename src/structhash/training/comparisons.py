@@ -13,7 +13,6 @@ from structhash.masters.base import Master
 from structhash.masters.schedules.base import Schedule
 from structhash.pair_weights import Comparisons, PairGraph, pair_graph
 from structhash.supervision import Supervision
-from structhash.supervision import points as training_points
 from structhash.training.hash_function import HashFunction
 from structhash.training.problem import Problem
 
@@ -52,7 +51,7 @@ def problem_from_comparisons(
     ValueError
         What the supervision or the family refuse.
     """
-    points = training_points(supervision, X)
+    points = supervision.training_matrix(X)
     comparisons = supervision.comparisons(X, rng)
     graph = pair_graph(comparisons, len(points))
     master = make_master(comparisons, graph)

@@ -2,28 +2,20 @@
 
 import dataclasses
 import functools
-import importlib
 import itertools
-import pkgutil
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-import structhash.objectives.rankings
+from structhash.pieces import load, names
 
 SETTINGS = {"k": (1, 2, 3, 100), "normalizer": ("ideal", "paper")}
 
 
 def default_rankings():
-    """Instances, at default settings, of the public dataclasses of the modules in the folder."""
-    for info in pkgutil.iter_modules(
-        structhash.objectives.rankings.__path__, "structhash.objectives.rankings."
-    ):
-        for name, kind in sorted(vars(importlib.import_module(info.name)).items()):
-            ours = getattr(kind, "__module__", "") == info.name and not name.startswith("_")
-            if ours and isinstance(kind, type) and dataclasses.is_dataclass(kind):
-                yield kind()
+    """Every ranking at its default settings."""
+    return [load("rankings", name) for name in names("rankings")]
 
 
 def all_rankings():
@@ -37,7 +29,7 @@ def all_rankings():
         yield from dict.fromkeys([ranking, *variants])
 
 
-@pytest.fixture(params=list(default_rankings()), ids=repr)
+@pytest.fixture(params=default_rankings(), ids=repr)
 def default_ranking(request):
     return request.param
 

@@ -1,1 +1,1 @@
-"""Where the search for a bit begins: planes, as ``normal`` (d, m) and ``offset`` (m,)."""
+"""Starts, one file each: planes from which a family begins its search for a bit. `base` is the contract."""

@@ -13,6 +13,8 @@ from structhash.families.starts.base import Start
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
+__all__ = ["BestStump"]
+
 
 @dataclass(frozen=True)
 class BestStump(Start):

@@ -14,6 +14,8 @@ from structhash.families.starts.base import Start
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
+__all__ = ["RandomPlanes"]
+
 
 @dataclass(frozen=True)
 class RandomPlanes(Start):

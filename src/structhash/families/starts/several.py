@@ -1,4 +1,4 @@
-"""Starts that compete: the planes of all of them, of which a family begins at the best on h'Lh."""
+"""Starts that compete."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from structhash.families.starts.base import Start
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params, load
 
+__all__ = ["Several"]
+
 
 @dataclass(frozen=True)
 class Several(Start):
-    """Starts that compete: the planes of all of them, of which a family begins at the best on h'Lh.
+    """Starts that compete: it gives the planes of all of them, and a family begins at the one with the highest h'Lh.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The problem without its sign function: max v'Z'LZv with v'(Z'Z + ridge tr(Z'Z)/d I)v = 1."""
+"""The plane of the spectral relaxation."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from structhash.families.starts.base import Start
 from structhash.pair_weights import PairWeights, laplacian
 from structhash.pieces import Params
 
-DENSE = 64  # up to this many features the eigenproblem is solved as a dense one
+MAX_DENSE_FEATURES = 64  # up to here a dense solver takes the eigenproblem
+
+
+__all__ = ["Spectral"]
 
 
 @dataclass(frozen=True)
 class Spectral(Start):
     """The problem without its sign function: max v'Z'LZv with v'(Z'Z + ridge tr(Z'Z)/d I)v = 1.
 
-    The relaxation the paper starts from (Section 2.1; Liu et al. 2011, "Hashing with graphs"). Without a
-    ridge the eigenvector fits noise.
+    The paper starts from this relaxation (Section 2.1; Liu et al. 2011, "Hashing with graphs"). Without a ridge
+    the eigenvector fits noise.
 
     Parameters
     ----------
@@ -84,7 +87,7 @@ class Spectral(Start):
             v = solve_triangular(R, u, check_finite=False)
             return solve_triangular(R, Z.T @ laplacian(pairs, Z @ v), trans=1, check_finite=False)
 
-        if d <= DENSE:
+        if d <= MAX_DENSE_FEATURES:
             M = product(np.eye(d, dtype=Z.dtype)).astype(np.float64)
             u: Any = eigh((M + M.T) / 2, subset_by_index=[d - 1, d - 1])[1]
         else:

@@ -35,9 +35,9 @@ def outer_products(
 
 @njit(cache=True, nogil=True)
 def sum_rows(values, columns, ptr):
-    """sum of values_e columns_e over the points of each query, float32 (Q, t)."""
+    """sum_e values_e columns_e over the points e of each query, float32 (Q, t)."""
     out = np.zeros((len(ptr) - 1, columns.shape[1]), np.float32)
-    for r in range(columns.shape[1]):  # columns are transposed rows, so that this order reads along memory
+    for r in range(columns.shape[1]):  # the columns are a transposed array: this order reads along memory
         for q in range(len(out)):
             total = 0.0
             for e in range(ptr[q], ptr[q + 1]):

@@ -1,1 +1,1 @@
-"""Ranking measures, one file each: formula, search for the most violated ranking, public settings."""
+"""Ranking measures, one file each: formula, settings, and the search for the most violated ranking."""

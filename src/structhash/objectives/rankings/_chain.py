@@ -6,17 +6,17 @@ D = P N / (2 Z) S, but 0 past place k.
 
 Say that a relevant points are among the first k. The others keep at least m = k - a irrelevant ones ahead and
 lose all discount, so their best is g_i = max(m, #{far < near_i}). The a points have at most m ahead, where D
-counts as if there were no cut. Then D is convex but for D(1) = D(2): with g_1 = 0 and the other points free
-(`start` = 1) and with all g_i >= 1 (`start` = 0) the terms are concave in g_i. So the best chain of the first
-a points follows from pooling neighbours, as in isotonic regression, with prefix sums for the worth of a
-block, and the bound m only cuts it off at m. Every a is tried, with both starts unless the first one surely
-loses: O(P + N) in all, but for neighbours that have to move far down together.
+counts as if there were no cut. Then D is convex except that D(1) = D(2). The terms are concave in g_i both with
+g_1 = 0 and the other points free (`start` = 1) and with all g_i >= 1 (`start` = 0). So the best chain of the
+first a points follows from pooling neighbours, as in isotonic regression, with prefix sums for the worth of a
+block; the bound m only cuts the chain off at m. Every a is tried, with both starts unless the first one surely
+loses. This costs O(P + N) in all, except for neighbours that have to move far down together.
 """
 
 import numpy as np
 from numba import njit
 
-OFTEN = 4  # numbers of points in the first k that are tried before all the others are looked at
+CUTS_PER_CHECK = 4  # numbers a that are tried before `none_above` looks at all the others
 
 
 @njit(cache=True, nogil=True)
@@ -33,9 +33,9 @@ def shifted_sums(values, origin, shifted, sums):
 def first_falls(n_near, far, discount, tolerance):
     """Return whether every chain with g_1 = 0 surely has a better one; it need not be tried then.
 
-    If other points have g = 0 too, raise all of these to 1, else raise g_1 and those with g = 1 to 2. As
-    0 <= near and far_1 <= far_2, that gains at least D(1) - D(j + 2) - far_1 - j far_2 for some 1 <= j <= P,
-    which is concave in j: the ends tell. (A cut of D only adds to the gain.)
+    If other points have g = 0 too, raise all of these to 1; else raise g_1 and those with g = 1 to 2. Because
+    0 <= near and far_1 <= far_2, that gains at least D(1) - D(j + 2) - far_1 - j far_2 for some 1 <= j <= P.
+    The bound is concave in j, so its two ends decide. (A cut of D only adds to the gain.)
     """
     if far.size < 2:
         return False
@@ -57,7 +57,7 @@ def pool(start, stop, top, near, far, discount, sums, chain, tolerance):
         begin, floor = row, g
         while g < top and discount[row + g] - discount[row + g + 1] > far[g] - near[row]:
             g += 1
-        while g == floor and begin > start:  # the point would rather not be behind the block: join it
+        while g == floor and begin > start:  # the point wants fewer ahead of it than the block has: join it
             begin = first[begin - 1]
             floor = 1 - start if begin == start else place[begin - 1]
             size, total = row + 1 - begin, near_sum[row + 1] - near_sum[begin] - tolerance
@@ -72,8 +72,8 @@ def pool(start, stop, top, near, far, discount, sums, chain, tolerance):
 def best_cut(start, k, free, rest, sums, chain, tolerance, top):
     """Return (a, its worth) of the best number of relevant points in the first k; the most of equals.
 
-    a = -1, with `top`, unless one is worth more than `top`. free[i] = #{far < near_i}, or more where no m is
-    less, and rest[i] is what the points i, ..., P - 1 are worth there.
+    a = -1, with `top`, unless one is worth more than `top`. free[i] is #{far < near_i}, or more where no m is
+    less; rest[i] is what the points i, ..., P - 1 are worth at `free`.
     """
     (near_sum, far_sum, discount_sum), (first, place, value) = sums, chain
     n_near, n_far = near_sum.size - 1, far_sum.size - 1
@@ -88,7 +88,7 @@ def best_cut(start, k, free, rest, sums, chain, tolerance, top):
             tail += 1
         if (
             tail == n_near
-            and (n_near - a) % OFTEN == 1
+            and (n_near - a) % CUTS_PER_CHECK == 1
             and none_above(top, start, a, k, value, near_sum, far_sum)
         ):
             break

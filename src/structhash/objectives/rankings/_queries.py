@@ -1,16 +1,23 @@
-"""What every ranking shares: checked input, and the counts of one query."""
+"""What the rankings share: checks of their input, and the frame of a search."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from numbers import Integral
+from typing import Any
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
 from structhash._numerics.sorting import lists_ascend, sort_lists, unsort_lists
 from structhash._numerics.validation import describe
 
+Queries = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
+Counts = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]
 
-def as_flags(relevant):
-    """Return the ranked list as a bool array of one dimension, or raise ValueError."""
+
+def as_flags(relevant: Any) -> NDArray[np.bool_]:
+    """The ranked list as a bool array of one dimension; ValueError where it is none."""
     flags = np.asarray(relevant)
     if flags.ndim != 1 or (flags.size and flags.dtype != np.bool_):
         got = f"shape {flags.shape}, dtype {flags.dtype}"
@@ -18,8 +25,8 @@ def as_flags(relevant):
     return flags.astype(np.bool_)
 
 
-def as_queries(near, far, near_ptr, far_ptr):
-    """Return the arrays of `most_violated` contiguous, float64 and int64, or raise ValueError."""
+def as_queries(near: Any, far: Any, near_ptr: Any, far_ptr: Any) -> Queries:
+    """The arrays of `Ranking.most_violated`, contiguous, float64 and int64; ValueError if they do not fit."""
     near, far = (np.ascontiguousarray(d, dtype=np.float64) for d in (near, far))
     near_ptr, far_ptr = (np.ascontiguousarray(p, dtype=np.int64) for p in (near_ptr, far_ptr))
     for name, d, ptr in (("near", near, near_ptr), ("far", far, far_ptr)):
@@ -32,10 +39,19 @@ def as_queries(near, far, near_ptr, far_ptr):
     return near, far, near_ptr, far_ptr
 
 
-def search(kernel, queries, *settings):
-    """Run the kernel on `as_queries`, each query's distances ascending; give its counts in the input's order.
+def search(kernel: Callable[..., Counts], queries: Queries, *settings: Any) -> Counts:
+    """Run a kernel on queries whose distances ascend; return its counts in the order of the input.
 
     Nothing is sorted or copied where the distances ascend already.
+
+    Parameters
+    ----------
+    kernel : callable
+        Of near, far, near_ptr, far_ptr and the settings.
+    queries : tuple
+        From `as_queries`.
+    *settings
+        Passed on to the kernel.
     """
     near, far, near_ptr, far_ptr = queries
     near_order = far_order = None
@@ -51,24 +67,7 @@ def search(kernel, queries, *settings):
     return loss, above, below
 
 
-def check_cut(k):
+def check_cut(k: Any) -> None:
     """ValueError unless `k`, the last place that counts, is an integer >= 1."""
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
         raise ValueError(f"k is {describe(k)}; it counts places, so give a whole number of at least 1")
-
-
-@njit(cache=True, nogil=True)
-def count_after(above, below):
-    """Fill one query's `below`, zeros so far, from `above`; both follow the distances, so `above` ascends."""
-    before = 0
-    for i in range(above.size):
-        for k in range(before, above[i]):
-            below[k] = above.size - i
-        before = max(before, above[i])
-
-
-@njit(cache=True, nogil=True)
-def least_gain(near, far):
-    """Return what a sum must gain to count as a strict gain, in units of 2/(P N): 1e-12 * max(1, spread)."""
-    spread = max(near[-1], far[-1]) - min(near[0], far[0])  # both ascend
-    return 0.5e-12 * near.size * far.size * max(1.0, spread)

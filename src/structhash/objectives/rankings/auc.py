@@ -1,32 +1,17 @@
 """Area under the ROC curve."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
+from structhash.objectives.rankings._auc import violate_auc
 from structhash.objectives.rankings._queries import as_flags, as_queries, search
 from structhash.objectives.rankings.base import Ranking
 
-
-@njit(cache=True, nogil=True)
-def violate_auc(near, far, near_ptr, far_ptr):
-    """Invert a pair if and only if far - near < 1/2: one merge of the sorted distances."""
-    loss = np.zeros(near_ptr.size - 1)
-    above, below = np.zeros(near.size, np.int32), np.zeros(far.size, np.int32)
-    for query in range(loss.size):
-        ours = slice(near_ptr[query], near_ptr[query + 1])
-        theirs = slice(far_ptr[query], far_ptr[query + 1])
-        close, away, ahead, after = near[ours], far[theirs], above[ours], below[theirs]
-        g, inverted = 0, 0
-        for i in range(close.size):
-            while g < away.size and away[g] - close[i] < 0.5:
-                after[g] = close.size - i
-                g += 1
-            ahead[i] = g
-            inverted += g
-        loss[query] = inverted / max(1, close.size * away.size)
-    return loss, above, below
+__all__ = ["AUC"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +19,7 @@ class AUC(Ranking):
     """Area under the ROC curve: the share of (relevant, irrelevant) pairs in the right order.
 
     score = 1 / (P N) * sum_j sum_k [relevant j before irrelevant k]    (paper, "Ranking measures").
-    The structured hinge equals the mean triplet hinge max(0, 1 - 2 (far_k - near_j)).
+    Its structured hinge loss is the mean triplet hinge max(0, 1 - 2 (far_k - near_j)).
 
     References
     ----------
@@ -48,20 +33,32 @@ class AUC(Ranking):
     (array([0.25]), array([0, 1], dtype=int32), array([1, 0], dtype=int32))
     """
 
-    def score(self, relevant):
-        """Return the share of pairs in the right order; 1.0 where there is no pair.
+    def score(self, relevant: NDArray[np.bool_]) -> float:
+        """The share of pairs in the right order; 1.0 where there is no pair.
 
         Parameters
         ----------
-        relevant : bool array (n,), in ranking order, nearest first; ValueError for anything else
+        relevant : bool array (n,)
+            In ranking order, nearest first.
+
+        Raises
+        ------
+        ValueError
+            If `relevant` is anything else.
         """
         flags = as_flags(relevant)
         pairs = np.count_nonzero(flags) * np.count_nonzero(~flags)
         return 1.0 - float(np.cumsum(~flags)[flags].sum() / max(1, pairs))
 
-    def most_violated(self, near, far, near_ptr, far_ptr):
-        """`pieces.Ranking.most_violated` for this measure.
+    def most_violated(
+        self,
+        near: NDArray[np.float64],
+        far: NDArray[np.float64],
+        near_ptr: NDArray[np.int64],
+        far_ptr: NDArray[np.int64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
+        """The ranking of each query that violates it most: see `Ranking.most_violated`.
 
-        Cost a query: O(n), and a sort unless the distances ascend.
+        It costs O(P + N) a query, and a sort unless the distances ascend.
         """
         return search(violate_auc, as_queries(near, far, near_ptr, far_ptr))

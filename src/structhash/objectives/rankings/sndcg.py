@@ -1,35 +1,17 @@
 """Simplified NDCG: each relevant point is ranked alone among the irrelevant ones."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
 from structhash.objectives.rankings._queries import as_flags, as_queries, search
+from structhash.objectives.rankings._sndcg import violate_sndcg
 from structhash.objectives.rankings.base import Ranking
 
-
-@njit(cache=True, nogil=True)
-def violate_sndcg(near, far, near_ptr, far_ptr, discount, drop):
-    """Merge the sorted distances: a relevant point falls behind one more while that gains strictly.
-
-    Its g-th step gains drop[g] / P - 2/(P N) (far_(g) - near). `drop` falls with g and the rounded difference
-    falls with `near`, so the steps that gain come first, and a farther point takes no fewer of them.
-    """
-    loss = np.zeros(near_ptr.size - 1)
-    above, below = np.zeros(near.size, np.int32), np.zeros(far.size, np.int32)
-    for query in range(loss.size):
-        ours = slice(near_ptr[query], near_ptr[query + 1])
-        theirs = slice(far_ptr[query], far_ptr[query + 1])
-        close, away, ahead, after = near[ours], far[theirs], above[ours], below[theirs]
-        g, half = 0, away.size / 2
-        for i in range(close.size):
-            while g < away.size and half * drop[g] > away[g] - close[i]:
-                after[g] = close.size - i
-                g += 1
-            ahead[i] = g
-            loss[query] += (1.0 - discount[g]) / close.size
-    return loss, above, below
+__all__ = ["SNDCG"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +19,7 @@ class SNDCG(Ranking):
     """Simplified NDCG, paper eq. (sndcg): the mean NDCG of lists of one relevant and all irrelevant points.
 
     score = 1/P * sum_i S(1 + g_i), S(j) = 1 / log2(1 + j), with g_i the irrelevant points before relevant i.
-    The sum has one term a relevant point, and S is convex: the search is one merge.
+    The sum has one term for each relevant point and S is convex, so the search is one merge.
 
     References
     ----------
@@ -53,22 +35,34 @@ class SNDCG(Ranking):
     (array([0.1845]), array([0, 1], dtype=int32), array([1, 0], dtype=int32))
     """
 
-    def score(self, relevant):
-        """Return the mean discount of the relevant points; 1.0 where there is none.
+    def score(self, relevant: NDArray[np.bool_]) -> float:
+        """The mean discount of the relevant points; 1.0 where there is none.
 
         Parameters
         ----------
-        relevant : bool array (n,), in ranking order, nearest first; ValueError for anything else
+        relevant : bool array (n,)
+            In ranking order, nearest first.
+
+        Raises
+        ------
+        ValueError
+            If `relevant` is anything else.
         """
         flags = as_flags(relevant)
         if not flags.any():
             return 1.0
         return float(np.mean(1.0 / np.log2(2.0 + np.cumsum(~flags)[flags])))
 
-    def most_violated(self, near, far, near_ptr, far_ptr):
-        """`pieces.Ranking.most_violated` for this measure.
+    def most_violated(
+        self,
+        near: NDArray[np.float64],
+        far: NDArray[np.float64],
+        near_ptr: NDArray[np.int64],
+        far_ptr: NDArray[np.int64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
+        """The ranking of each query that violates it most: see `Ranking.most_violated`.
 
-        Cost a query: O(n), and a sort unless the distances ascend.
+        It costs O(P + N) a query, and a sort unless the distances ascend.
         """
         queries = as_queries(near, far, near_ptr, far_ptr)
         places = np.arange(2.0, 3.0 + np.diff(queries[3]).max(initial=0))  # 1 + j for places j to N + 1

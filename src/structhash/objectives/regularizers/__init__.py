@@ -1,6 +1,7 @@
-"""What a weight costs: regularisers of the master.
+"""Regularisers of the master, one file each: what a weight costs, and how large it may be.
 
-All are one problem, min cost'w + C loss(w) with 0 <= w <= upper: l1 at (cost, upper) = (1, inf), l-infinity
-at (0, C'), a weighted l1 at costs of each bit's own. A new bit helps where its h'Lh is more than its cost;
-`charge` takes from the pair weights what of the cost differs from bit to bit: the family sees it there.
+All are one problem, min cost'w + C loss(w) with 0 <= w <= upper. l1 has (cost, upper) = (1, inf), l-infinity
+has (0, bound), and a weighted l1 has a cost for each bit. A new bit helps where its h'Lh exceeds its cost. A
+cost that differs from bit to bit is charged to the pair weights, so that the family sees it: see
+`base.Regularizer.charge_costs`.
 """

@@ -13,17 +13,25 @@ __all__ = ["Regularizer"]
 
 
 class Regularizer:
-    """What a weight costs."""
+    """What the weight of a bit costs in the master, and how large it may be.
+
+    A subclass is a frozen dataclass whose fields are settings. It gives `cost`. Where the cost is 0, `upper`
+    must be finite; else the master has no optimum.
+    """
+
+    def cost(self, bit: NDArray[Any]) -> float:
+        """Cost of one unit of the weight of this bit, 0/1 (n,) on the training points; the same for 1 - bit."""
+        raise NotImplementedError
 
     @property
     def upper(self) -> float:
-        """Largest weight allowed."""
+        """Largest weight that a bit may have; infinity by default."""
         return np.inf
 
-    def cost(self, bit: NDArray[Any]) -> float:
-        """Cost of one unit of this bit's weight."""
-        raise NotImplementedError
-
     def charge_costs(self, pairs: PairWeights) -> PairWeights:
-        """Pair weights less what of the cost differs from bit to bit."""
+        """Pair weights less what of the cost differs from bit to bit, for the family to see.
+
+        The score h'Lh of a bit falls by its `cost` minus that of a constant bit. By default all bits cost the
+        same and the pair weights stay as they are.
+        """
         return pairs

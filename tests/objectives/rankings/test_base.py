@@ -5,6 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
+from structhash import StructHash
+from structhash.objectives.rankings.base import Ranking
+from structhash.pieces import names
+
 KINDS = ["integers", "halves", "equal", "large", "random"]
 
 
@@ -121,3 +125,49 @@ def test_score_refuses(default_ranking, relevant):
 def test_most_violated_refuses(default_ranking, arguments, message):
     with pytest.raises(ValueError, match=message):
         default_ranking.most_violated(*arguments)
+
+
+def test_a_ranking_that_gives_nothing_says_so():
+    with pytest.raises(NotImplementedError):
+        Ranking().score(np.array([True]))
+    with pytest.raises(NotImplementedError):
+        Ranking().most_violated(*[np.zeros(1)] * 2, *[np.array([0, 1])] * 2)
+    assert Ranking().ideal(np.array([1, 2])) is None
+
+
+def test_every_ranking_is_one(ranking):
+    assert isinstance(ranking, Ranking)
+    ideal = ranking.ideal(np.array([[1, 2], [3, 0]]))
+    assert ideal is None or (ideal.shape == (2, 2) and ideal[1, 0] >= ideal[0, 0] > 0)
+
+
+TOY = '''
+"""A ranking that is only in a test."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from structhash.objectives.rankings.auc import AUC
+from structhash.objectives.rankings.base import Ranking
+
+
+@dataclass(frozen=True)
+class ToyRanking(Ranking):
+    """AUC under another name."""
+
+    def score(self, relevant):
+        return AUC().score(relevant)
+
+    def most_violated(self, near, far, near_ptr, far_ptr):
+        return AUC().most_violated(near, far, near_ptr, far_ptr)
+'''
+
+
+def test_a_new_file_is_a_new_ranking_that_trains(drop_piece, digits):
+    drop_piece("rankings", TOY)
+    assert "toy_ranking" in names("rankings")
+    X, y = digits[0][:60], digits[1][:60]
+    toy, auc = (StructHash(n_bits=3, ranking=name, random_state=0).fit(X, y) for name in ("toy_ranking", "auc"))
+    np.testing.assert_array_equal(toy.transform(X), auc.transform(X))
+    np.testing.assert_array_equal(toy.weights_, auc.weights_)

@@ -1,0 +1,65 @@
+"""Docstrings, comments, messages and pages are in plain English."""
+
+import re
+from pathlib import Path
+
+import structhash
+
+ROOT = Path(__file__).parents[1]
+SOURCES = Path(structhash.__file__).parent
+
+BANNED = ("but for", "anew", "whence", "find more so", "such as they", "wherefore", "whoever")
+PATTERN = re.compile(rf"\b({'|'.join(BANNED)})\b")
+
+TO_DO = {  # shrinks to nothing
+    "README.md: anew",
+    "benchmarks/pages.py: anew",
+    "benchmarks/speed.py: anew",
+    "docs/evaluation.md: anew",
+    "docs/method.md: anew",
+    "docs/method.md: but for",
+    "docs/results.md: anew",
+    "src/structhash/baselines/_anchor_graph.py: but for",
+    "src/structhash/baselines/_boosted_trees.py: anew",
+    "src/structhash/baselines/agh.py: anew",
+    "src/structhash/baselines/agh.py: but for",
+    "src/structhash/baselines/bre.py: but for",
+    "src/structhash/baselines/cca_itq.py: but for",
+    "src/structhash/baselines/hdml.py: anew",
+    "src/structhash/baselines/ksh.py: but for",
+    "src/structhash/baselines/sdh.py: but for",
+    "src/structhash/evaluation/methods.py: anew",
+    "src/structhash/evaluation/report.py: but for",
+    "src/structhash/objectives/rankings/_chain.py: but for",
+    "src/structhash/supervision/nearest.py: anew",
+}
+
+
+def banned_turns(text):
+    """Banned turns in a text, also where a line, a comment or a string literal ends inside one."""
+    return set(PATTERN.findall(re.sub(r"[\s#\"'`*>]+", " ", text).lower()))
+
+
+def pages():
+    """Relative name and file of everything that people read."""
+    for file in sorted(SOURCES.rglob("*.py")):
+        yield f"src/structhash/{file.relative_to(SOURCES).as_posix()}", file
+    for file in [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *sorted(ROOT.glob("docs/*.md")),
+        *sorted(ROOT.glob("benchmarks/*.py")),
+    ]:
+        yield file.relative_to(ROOT).as_posix(), file
+
+
+def test_no_banned_turn_is_used(assert_only_known):
+    found = {f"{name}: {turn}" for name, file in pages() for turn in banned_turns(file.read_text())}
+    assert_only_known(found, TO_DO)
+
+
+def test_a_banned_turn_is_found_across_line_ends():
+    assert banned_turns("All but\n    for one.") == {"but for"}
+    assert banned_turns("x = 1  # all but\n# for one") == {"but for"}
+    assert banned_turns('raise ValueError(\n    "Save it "\n    "Anew"\n)') == {"anew"}
+    assert banned_turns("A renewal, a newer one, butt fore.") == set()

@@ -1,0 +1,72 @@
+"""Each module has a test file of its name in the mirrored folder."""
+
+from pathlib import Path
+
+import structhash
+
+ROOT = Path(structhash.__file__).parent
+TESTS = Path(__file__).parent
+
+TO_DO = {  # shrinks to nothing
+    "baselines/test_itq.py",
+    "baselines/test_lsh.py",
+    "baselines/test_one_hot.py",
+    "cli/test_about.py",
+    "cli/test_codes.py",
+    "cli/test_commands.py",
+    "cli/test_console.py",
+    "cli/test_demo.py",
+    "cli/test_inputs.py",
+    "cli/test_scores.py",
+    "embeddings/test_cosine.py",
+    "estimators/test_cghash.py",
+    "estimators/test_distilhash.py",
+    "estimators/test_loading.py",
+    "estimators/test_structhash.py",
+    "families/starts/test_best_stump.py",
+    "families/starts/test_random_planes.py",
+    "families/starts/test_several.py",
+    "families/starts/test_spectral.py",
+    "families/test_stump.py",
+    "masters/schedules/test_stagewise.py",
+    "masters/schedules/test_totally_corrective.py",
+    "masters/test_columns.py",
+    "masters/test_hinge.py",
+    "objectives/losses/test_exponential.py",
+    "objectives/losses/test_hinge.py",
+    "objectives/losses/test_logistic.py",
+    "objectives/losses/test_squared_hinge.py",
+    "objectives/regularizers/test_l1.py",
+    "objectives/regularizers/test_linf.py",
+    "objectives/regularizers/test_similar.py",
+    "supervision/test_judgements.py",
+    "supervision/test_nearest.py",
+    "supervision/test_shared.py",
+    "supervision/test_triplets.py",
+    "training/test_comparisons.py",
+    "training/test_embedding_choice.py",
+    "training/test_hash_function.py",
+    "training/test_problem.py",
+    "training/test_query_temperature.py",
+}
+
+
+def expected_test(module):
+    """Path of the test file of a module, both relative; None for a contract, a private or a start file."""
+    if module.stem == "base" or module.stem.startswith("_"):
+        return None
+    return module.with_name(f"test_{module.name}")
+
+
+def test_every_module_has_a_test_file(assert_only_known):
+    expected = {expected_test(file.relative_to(ROOT)) for file in ROOT.rglob("*.py")} - {None}
+    assert len(expected) > 50
+    assert_only_known({path.as_posix() for path in expected if not (TESTS / path).is_file()}, TO_DO)
+
+
+def test_which_modules_need_a_test_file():
+    assert expected_test(Path("metrics/ndcg.py")) == Path("metrics/test_ndcg.py")
+    assert expected_test(Path("pieces.py")) == Path("test_pieces.py")
+    assert expected_test(Path("_numerics/blocks.py")) == Path("_numerics/test_blocks.py")
+    for exempt in ("__main__.py", "a/__init__.py", "a/base.py", "a/_kernel.py"):
+        assert expected_test(Path(exempt)) is None
