@@ -16,8 +16,8 @@ from structhash._numerics.validation import describe
 from structhash.baselines._label_pairs import LabelPairs
 
 LOSSES = ("ksh", "hinge", "bre")
-ROUNDS = 30  # of L-BFGS-B
-DENSE = 50  # rows up to which all eigenvectors are found
+LBFGS_ITER = 30
+MAX_DENSE_ROWS = 50  # up to here all eigenvectors are found
 
 
 def check_word(name: str, value: Any, allowed: tuple[str, ...]) -> None:
@@ -133,7 +133,7 @@ def relax(pairs: LabelPairs, a: NDArray[np.int64], n: int, rng: np.random.Genera
     """
     scaled = a / max(np.abs(a).max(initial=0), 1)
     A = symmetric(pairs, scaled, n)
-    if n <= DENSE:
+    if n <= MAX_DENSE_ROWS:
         vector = eigh(A.toarray(), subset_by_index=[0, 0])[1][:, 0]
     else:
         vector = eigsh(A, k=1, which="SA", v0=rng.standard_normal(n))[1][:, 0]
@@ -143,7 +143,7 @@ def relax(pairs: LabelPairs, a: NDArray[np.int64], n: int, rng: np.random.Genera
         slope = A @ x
         return float(x @ slope) / (2 * n), slope / n
 
-    start, box, stop = z.astype(float), [(-1, 1)] * n, {"maxiter": ROUNDS}
+    start, box, stop = z.astype(float), [(-1, 1)] * n, {"maxiter": LBFGS_ITER}
     found = minimize(value, start, jac=True, method="L-BFGS-B", bounds=box, options=stop)
     other = np.where(found.x >= 0, 1, -1)
     return other if energy(pairs, a, other) < energy(pairs, a, z) else z
