@@ -7,7 +7,8 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash.baselines import ITQ, MLH, mlh
-from structhash.baselines.mlh import DECAYS, augment, curve, train
+from structhash.baselines._pair_steps import augment, curve, train
+from structhash.baselines.mlh import _WEIGHT_DECAYS
 from structhash.codes import hamming
 from structhash.metrics import average_precision, tie_blocks
 
@@ -119,12 +120,12 @@ def test_retrieval(digits, n_bits):
 
 def test_settings_are_chosen(digits):
     X, y = digits[:2]
-    encoder = MLH(n_bits=8, n_iter=1, validation_iter=1, random_state=0).fit(X, y)
+    encoder = MLH(n_bits=8, max_iter=1, validatiomax_iter=1, random_state=0).fit(X, y)
     assert 1 <= encoder.rho_ <= 8
-    assert encoder.weight_decay_ in DECAYS
-    given = MLH(n_bits=8, rho=7, weight_decay=0.5, n_iter=1, random_state=0).fit(X, y)
+    assert encoder.weight_decay_ in _WEIGHT_DECAYS
+    given = MLH(n_bits=8, rho=7, weight_decay=0.5, max_iter=1, random_state=0).fit(X, y)
     assert (given.rho_, given.weight_decay_) == (7, 0.5)
-    few = MLH(n_bits=8, n_iter=1, random_state=0).fit(X[:3], [0, 1, 2])
+    few = MLH(n_bits=8, max_iter=1, random_state=0).fit(X[:3], [0, 1, 2])
     assert (few.rho_, few.weight_decay_) == (2, 1e-4)
 
 
@@ -134,7 +135,7 @@ def test_lengths_of_rows_do_not_matter(digits):
     y = np.concatenate([y, y])
     factor = np.tile(1 + np.arange(400) % 3, 2)[:, None]
     Z = X - X.mean(axis=0)
-    settings = {"n_bits": 6, "rho": 2, "weight_decay": 1e-3, "n_iter": 2, "random_state": 0}
+    settings = {"n_bits": 6, "rho": 2, "weight_decay": 1e-3, "max_iter": 2, "random_state": 0}
     one, other = MLH(**settings).fit(Z, y), MLH(**settings).fit(Z * factor, y)
     np.testing.assert_allclose(one.planes_, other.planes_, atol=1e-9)
 
@@ -146,8 +147,8 @@ def test_lengths_of_rows_do_not_matter(digits):
         ({"rho": 65}, "rho=65: give at most n_bits, 64"),
         ({"weight_decay": 0}, "weight_decay=0: give a finite number above 0"),
         ({"positive_share": 1.5}, "positive_share=1.5: give a number above 0 and at most 1"),
-        ({"n_iter": 0}, "n_iter=0: give an integer of at least 1"),
-        ({"validation_iter": 0}, "validation_iter=0: give an integer of at least 1"),
+        ({"max_iter": 0}, "max_iter=0: give an integer of at least 1"),
+        ({"validatiomax_iter": 0}, "validatiomax_iter=0: give an integer of at least 1"),
     ],
 )
 def test_settings(digits, settings, message):
