@@ -167,5 +167,61 @@ def test_what_diverged_is_no_model(digits):
     assert not hasattr(encoder, "planes_")
 
 
+@pytest.mark.parametrize("name", sorted(BASELINES))
+def test_settings_are_refused_before_there_are_data(name):
+    encoder = BASELINES[name]()
+    encoder.check_settings()
+    with pytest.raises(ValueError, match="n_bits=0: give an integer of at least 1"):
+        encoder.set_params(n_bits=0).check_settings()
+    for setting in {"max_iter", "n_anchors", "n_trees"} & set(encoder.get_params()):
+        with pytest.raises(ValueError, match=f"{setting}=0: give an integer of at least 1"):
+            BASELINES[name](**{setting: 0}).check_settings()
+
+
+@pytest.mark.parametrize("name", sorted(BASELINES))
+def test_a_length_of_its_own_is_allowed_where_there_is_one(name):
+    encoder = BASELINES[name](n_bits=None)
+    if encoder.own_length:
+        encoder.check_settings()
+    else:
+        with pytest.raises(ValueError, match="n_bits=None: give an integer of at least 1"):
+            encoder.check_settings()
+
+
+@pytest.mark.parametrize(
+    "name", sorted(name for name, each in BASELINES.items() if "random_state" in each().get_params())
+)
+def test_random_state(name):
+    with pytest.raises(
+        ValueError, match="random_state=-1: give None, an integer >= 0, a RandomState or a Generator"
+    ):
+        BASELINES[name](random_state=-1).check_settings()
+    drawn = np.random.RandomState(0)
+    BASELINES[name](random_state=drawn).check_settings()
+    assert drawn.randint(2**31) == np.random.RandomState(0).randint(2**31)  # a check draws nothing
+
+
+@pytest.mark.parametrize("name", sorted(BASELINES))
+def test_what_the_benchmarks_need(name):
+    baseline = BASELINES[name]
+    assert baseline.source
+    assert baseline.settings_from
+    assert baseline.original is None or baseline.original.count("/") == 1
+    assert baseline.specs()[0] == name
+    for spec in baseline.specs():
+        assert type(load("baselines", spec.removesuffix("@database"))) is baseline
+    needs_labels = get_tags(baseline()).target_tags.required
+    assert not (needs_labels and f"{name}@database" in baseline.specs())
+
+
+def test_a_fit_that_fails_leaves_the_estimator_as_it_was(baseline, digits):
+    X, y = digits
+    before = dict(vars(fit(baseline, X, y)))
+    with pytest.raises(ValueError, match="all 6 training rows are the same"):
+        fit(baseline, np.ones((6, 3)), np.arange(6) % 2)
+    assert vars(baseline).keys() == before.keys()
+    assert all(vars(baseline)[name] is value for name, value in before.items())
+
+
 def test_all_are_listed():
     assert {"ITQ", "KSH", "SDH", "OneHot"} <= set(dir(structhash.baselines))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash.baselines import HDML, ITQ, hdml
+from structhash.baselines import HDML, ITQ, _triplets
 from structhash.baselines._triplets import WEIGHT_DECAYS, TripletSampler, accuracy, augment, step
 from structhash.codes import hamming
 from structhash.estimators.loading import load_model
@@ -75,7 +75,7 @@ def test_step_by_finite_differences():
     index = np.arange(12) % 3
     Z = np.hstack([rng.normal(size=(12, 4)), np.ones((12, 1))])
     W = 0.7 * rng.normal(size=(3, 5))
-    rows, near, far = TripletSampler(index)(rng)
+    rows, near, far = TripletSampler(index).draw(rng)
     gradient, sums = step(Z, index, (rows, near, far), W, 2.0, 0.1)
     for j, k in product(range(3), range(5)):
         ends = []
@@ -91,7 +91,7 @@ def test_step_takes_the_nearest_of_other_classes():
     rng = np.random.default_rng(3)
     index = np.arange(20) % 4
     Z, W = rng.normal(size=(20, 6)), rng.normal(size=(5, 6))
-    rows, near, far = TripletSampler(index)(rng)
+    rows, near, far = TripletSampler(index).draw(rng)
     codes = Z @ W.T > 0
     total = 0
     for i, p in zip(rows, near):
@@ -104,9 +104,9 @@ def test_step_takes_the_nearest_of_other_classes():
 def test_triplets():
     rng = np.random.default_rng(4)
     index = rng.permutation(np.repeat(np.arange(4), [1, 2, 5, 9]))
-    draw, seen = TripletSampler(index), set()
+    sampler, seen = TripletSampler(index), set()
     for _ in range(300):
-        rows, near, far = draw(rng)
+        rows, near, far = sampler.draw(rng)
         assert sorted(rows) == np.flatnonzero(index != 0).tolist()
         assert (index[near] == index[rows]).all()
         assert (near != rows).all()
@@ -170,8 +170,8 @@ def test_weight_decay_is_chosen(digits, monkeypatch):
             sizes.append((len(given), len(index), apart.shape))
             return next(scores)
 
-        monkeypatch.setattr(hdml, "accuracy", stand_in)
-        encoder = HDML(n_bits=4, max_iter=1, validatiomax_iter=1, random_state=1).fit(X, y)
+        monkeypatch.setattr(_triplets, "accuracy", stand_in)
+        encoder = HDML(n_bits=4, max_iter=1, validation_iter=1, random_state=1).fit(X, y)
         assert encoder.weight_decay_ == WEIGHT_DECAYS[best]
         assert sizes == [(160, 640, (160, 640))] * 3
     assert HDML(n_bits=4, max_iter=1, random_state=1).fit(X[:400], y[:400]).weight_decay_ == WEIGHT_DECAYS[0]
@@ -184,7 +184,7 @@ def test_weight_decay_is_chosen(digits, monkeypatch):
         ({"weight_decay": -1}, "weight_decay=-1: give a finite number above 0"),
         ({"learning_rate": np.nan}, "learning_rate=nan: give a finite number above 0"),
         ({"max_iter": 0}, "max_iter=0: give an integer of at least 1"),
-        ({"validatiomax_iter": 1.5}, "validatiomax_iter=1.5: give an integer of at least 1"),
+        ({"validation_iter": 1.5}, "validation_iter=1.5: give an integer of at least 1"),
     ],
 )
 def test_settings(digits, settings, message):

@@ -77,7 +77,8 @@ def test_ascent_climbs_to_a_stationary_point(small):
         return f @ (4 * S) @ f
 
     start = np.random.default_rng(1).standard_normal(12)
-    one = ascend(K, R, start, 1)
+    one, n_steps = ascend(K, R, start, 1)
+    assert n_steps == 1
     slope = np.array([(smooth(start + e) - smooth(start - e)) / 2e-5 for e in 1e-5 * np.eye(12)])
     moved = one - start  # a first step goes along the gradient, by 1 / 2^k
     assert moved @ slope / np.linalg.norm(moved) / np.linalg.norm(slope) == pytest.approx(1, abs=1e-6)

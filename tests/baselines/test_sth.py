@@ -1,4 +1,4 @@
-"""STH: the graph by loops, the _eigenmap against a dense solver, the SVM by its optimality conditions."""
+"""STH: the graph by loops, the eigenmap against a dense solver, the SVM by its optimality conditions."""
 
 import numpy as np
 import pytest
