@@ -8,7 +8,6 @@ A table NAME stands behind the line <!-- NAME --> of its page.
 import itertools
 import json
 import re
-import runpy
 from pathlib import Path
 
 from sklearn.utils import get_tags
@@ -40,15 +39,11 @@ def peers():
     """A line a baseline: what it is, where it comes from, what it learns from, its settings."""
     lines = head("method", "what", "source", "learns from", "distances", "settings")
     for name, encoder in classes("baselines").items():
-        path = HERE / "methods" / f"{name}.py"
-        if not path.exists():
-            continue
-        module, about = runpy.run_path(str(path)), facts(encoder)
-        source = module["SOURCE"]
+        about, source = facts(encoder), encoder.source
         if about["source"] != PAPER:  # the class gives an address
             source = f"[{source}]({about['source'].replace('doi:', 'https://doi.org/')})"
         learns = "labels" if get_tags(encoder()).target_tags.required else "vectors"
-        lines.append(row(f"`{name}`", about["what"], source, learns, distances(encoder), module["SETTINGS"]))
+        lines.append(row(f"`{name}`", about["what"], source, learns, distances(encoder), encoder.settings_from))
     return lines
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from structhash.evaluation.methods import parse_method
 from structhash.evaluation.report import from_json, table
-from structhash.pieces import names
+from structhash.pieces import classes, names
 
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
@@ -30,14 +30,13 @@ def test_pages_are_what_their_script_makes(name):
 
 
 @pytest.mark.parametrize("name", names("baselines"))
-def test_every_peer_is_in_the_benchmark_and_on_the_page(name):
-    module = runpy.run_path(str(BENCHMARKS / "methods" / f"{name}.py"))
-    assert module["SOURCE"]
-    assert module["SETTINGS"]
-    for spec in module["SPECS"]:
-        (encoder, *_) = parse_method(spec).encoders
-        assert encoder.__class__ is parse_method(name).encoders[0].__class__
+def test_every_baseline_is_in_the_benchmark_and_on_the_page(name):
+    baseline = classes("baselines")[name]
+    assert baseline.source
+    assert baseline.settings_from
+    for spec in baseline.specs():
+        assert {type(encoder) for encoder in parse_method(spec).encoders} == {baseline}
     originals = BENCHMARKS / "results" / "originals" / f"{name}.json"
     lines = json.loads(originals.read_text()).values() if originals.exists() else ()
-    assert {line["repository"] for line in lines} == {module["ORIGINAL"]} - {None}
+    assert {line["repository"] for line in lines} == {baseline.original} - {None}
     assert f"\n| `{name}` | " in (ROOT / "docs" / "baselines.md").read_text()

@@ -56,13 +56,13 @@ def test_without_a_ridge_it_is_scikit_learns_cca(digits):
 
 @pytest.mark.parametrize("n_bits", [5, 9, 20])
 def test_rotation_is_that_of_itq(digits, n_bits):
-    """The square problem of the authors' code: all n_bits directions, those without correlation being zero."""
+    """The square problem of the authors' code: n_bits directions, zero where correlations are."""
     X, y = digits[0][:400], digits[1][:400]
     encoder = CCA_ITQ(n_bits, max_iter=15, random_state=3).fit(X, y)
     Z, r, vectors = eigenproblem(X, y, 1e-3)
     k = min(n_bits, 9)
     W = vectors[:, :k] * r[:k]
-    ours = encoder.rotation_ @ encoder.planes_  # W', since RR' = I, but for scale and signs
+    ours = encoder.rotation_ @ encoder.planes_  # W', since RR' = I, up to scale and signs
     W *= np.sign((ours * W.T).sum(axis=1))
     V = np.zeros((len(Z), n_bits))
     V[:, :k] = Z @ W

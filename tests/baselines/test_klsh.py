@@ -56,7 +56,7 @@ def test_weights_have_unit_variance_and_no_sum(digits):
     W = _random_normals(G, 50, 10, np.random.default_rng(0))
     np.testing.assert_allclose(W.sum(axis=0), 0, atol=1e-6)
     scores = (G - G.mean(axis=0)) @ W
-    # w'Kw = (p - 1) / t * (t - t^2 / p), for e_S less its mean has squared norm t - t^2 / p
+    # w'Kw = (p - 1) / t * (t - t^2 / p), for e_S minus its mean has squared norm t - t^2 / p
     K = G - G.mean(axis=0) - G.mean(axis=1)[:, None] + G.mean()
     np.testing.assert_allclose(np.einsum("ij,ij->j", W, K @ W), 99 / 10 * (10 - 1.0), rtol=1e-8)
     np.testing.assert_allclose(scores.mean(axis=0), 0, atol=1e-9)

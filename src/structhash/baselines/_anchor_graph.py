@@ -34,7 +34,8 @@ def k_means(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters
         labels = model.fit_predict((Z / scale).astype(np.float32))
-    return model.cluster_centers_[np.unique(labels)].astype(np.float64) * scale
+    centres: NDArray[np.float64] = model.cluster_centers_[np.unique(labels)].astype(np.float64) * scale
+    return centres
 
 
 def nearest(
@@ -74,7 +75,8 @@ def nearest(
 def similar(apart: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
     """exp(-apart / sigma^2), each row (n, s) divided by its sum; apart rises along rows."""
     weights = np.exp(-(apart - apart[:, :1]) / sigma**2)  # rows far from all anchors have weights, too
-    return weights / weights.sum(axis=1, keepdims=True)
+    shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return shares
 
 
 def graph(near: NDArray[np.int64], weights: NDArray[np.float64], m: int) -> csr_array:

@@ -34,7 +34,8 @@ class Residual(NamedTuple):
 
     def times(self, sums: NDArray[np.float64], Yv: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rv (n,) from what `along` gave."""
-        return self.n_bits * (2 * sums - sums.sum())[self.label] - Yv @ self.Y
+        Rv: NDArray[np.float64] = self.n_bits * (2 * sums - sums.sum())[self.label] - Yv @ self.Y
+        return Rv
 
 
 def learn_bits(

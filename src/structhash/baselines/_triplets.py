@@ -146,7 +146,7 @@ def train(
 
 def draw_bits(Z: NDArray[np.float64], deviation: float, n_bits: int, rng: Any) -> NDArray[np.float64]:
     """Random weights (n_bits, d + 1) of bits that are 1 for half of the rows Z (n, d + 1) each."""
-    W = deviation * rng.standard_normal((n_bits, Z.shape[1]))
+    W: NDArray[np.float64] = deviation * rng.standard_normal((n_bits, Z.shape[1]))
     W[:, -1] -= np.median(Z @ W.T, axis=0)
     return W
 
@@ -242,7 +242,7 @@ def augment(scores, margin, G):  # pragma: no cover
         f of the query, the near and the far row.
     margin : float
     G : float64 array (n, 3, n_bits)
-        Becomes sign(f) - g, g being codes where the bound is taken.
+        Becomes sign(f) - g, where g are the codes at which the bound is taken.
 
     Returns
     -------

@@ -240,7 +240,8 @@ def _balanced_signs(Q: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[n
     C = np.zeros((m + 1, m))
     np.put_along_axis(C, chosen, 1.0, axis=1)
     values = 4 * np.einsum("ij,ij->i", C @ Q, C) + 2 * C @ v
-    return 2 * C[values.argmin()] - 1
+    signs: NDArray[np.float64] = 2 * C[values.argmin()] - 1
+    return signs
 
 
 def _deviations(X: NDArray[Any], mean: NDArray[np.float64]) -> NDArray[np.float64]:

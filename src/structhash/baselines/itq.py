@@ -25,7 +25,7 @@ class ITQ(Baseline):
 
     There may be only k < n_bits principal directions of nonzero variance (never more than d, nor than n - 1).
     Then V has all k of them and R is a k x n_bits tight frame, RR' = I. The alternation is the same; it equals
-    the square problem with V padded by zeros. With n_bits far above k, some bits equal another bit or its
+    the square problem with V padded by zeros. With n_bits far above k, bits equal another bit or its
     complement (iris, k = 4, 64 bits: 18 differ). With k = 1 all do.
 
     Parameters

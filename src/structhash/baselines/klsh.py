@@ -137,4 +137,5 @@ def _random_normals(
         column[rng.permutation(p)[:t]] = 1
     V = vectors[:, kept]
     normals: NDArray[np.float64] = V / np.sqrt(values[kept]) @ (V.T @ chosen)
-    return normals * np.sqrt((p - 1) / t)
+    normals *= np.sqrt((p - 1) / t)
+    return normals

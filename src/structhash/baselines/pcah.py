@@ -17,7 +17,7 @@ __all__ = ["PCAH"]
 class PCAH(Baseline):
     """Principal component hashing: h_j(x) = [p_j'(x - mean) > 0], p_j the j-th principal direction.
 
-    The directions maximise sum_j p_j' S p_j over orthonormal p_1, p_2, ..., S being the covariance of the
+    The directions maximise sum_j p_j' S p_j over orthonormal p_1, p_2, ..., where S is the covariance of the
     training rows. Where fewer than n_bits directions have nonzero variance (never more than d, nor than n - 1),
     the bits beyond them are 0.
 

@@ -32,9 +32,9 @@ class STH(SupervisedBaseline):
 
         (D - W) y = lambda D y,    y'Dy = 1,
 
-    leaves out the constant y and takes the n_bits smallest eigenvalues. Bit j of training row i is
-    [y_ij > median(y_j)]; hash function j is a linear SVM without bias on rows of length 1, squared hinge loss:
-    min 1/2 ||w||^2 + C sum_i max(0, 1 - b_i w'x_i)^2. Since there is no bias a row's length does not matter.
+    leaves out the constant y and takes the n_bits smallest eigenvalues. Bit j of training row i is [y_ij >
+    median(y_j)]. Hash function j is a linear SVM without bias on rows of length 1, with squared hinge loss: min
+    1/2 ||w||^2 + C sum_i max(0, 1 - b_i w'x_i)^2. Without a bias the length of a row does not matter.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class STH(SupervisedBaseline):
     ----------
     n_bits_, weights_, history_ : see `HashEncoder`
     mean_ : ndarray (d,)
-        0, or the mean of the training rows where these all point nearly the same way.
+        0, or the mean of the training rows where they all have nearly the same direction.
     planes_ : ndarray (n_bits, d)
         w of each SVM.
     eigenvalues_ : ndarray (n_bits,)
@@ -59,17 +59,17 @@ class STH(SupervisedBaseline):
 
     Notes
     -----
-    No edge joins two classes, so eigenvalue 0 has as many eigenvectors as the graph has components, constant on
-    each: only the first (classes - 1) bits tell classes apart, and which bits these are depends on the basis
-    that the eigensolver happens to take. Every later eigenvector lives within one component and is 0 elsewhere.
-    The authors' code compares the rounding errors there with their median, so that such a bit is a coin toss
-    for all other classes, and the code gets worse the longer it is. We solve each component by itself, draw the
-    rotation of the null space from random_state, and take ">=" for ">" where that parts the rows more evenly:
-    later bits then part one component and leave the others together. On usps, 64 bits, that is a mAP of 0.75
-    where the authors' code has 0.37 (isolet: 0.74 and 0.47).
+    No edge joins two classes. So eigenvalue 0 has as many eigenvectors as the graph has components, and these
+    are constant on each component. Only the first (classes - 1) bits tell classes apart; their values depend on
+    the basis that the eigensolver takes. Each later eigenvector is 0 outside of one component. The authors'
+    code compares the rounding errors there with their median: such a bit is a coin toss for all other classes,
+    and the code gets worse the longer it is. Three things differ here. Each component is solved by itself,
+    random_state draws the rotation of the null space, and ">=" replaces ">" where it divides the rows more
+    evenly. So later bits divide one component and keep the others together. On usps, 64 bits, the mAP is 0.75,
+    with the authors' code 0.37 (isolet: 0.74 and 0.47).
 
-    The paper's unsupervised variant, with neighbours of any class, is not here. Where all training rows point
-    nearly the same way (the mean of the rows at length 1 longer than sqrt(1 - 0.001)) they are centred first.
+    The paper's unsupervised variant, with neighbours of any class, is not here. Rows are centred first where
+    they all have nearly the same direction (the mean of the rows at length 1 is longer than sqrt(1 - 0.001)).
 
     References
     ----------
@@ -220,4 +220,6 @@ def _svm_normal(U: NDArray[np.float64], bits: NDArray[np.bool_], C: float) -> ND
     """
     if bits.all() or not bits.any():
         return np.zeros(U.shape[1])
-    return LinearSVC(C=C, fit_intercept=False, dual=True, tol=_TOLERANCE, random_state=0).fit(U, bits).coef_[0]
+    svm = LinearSVC(C=C, fit_intercept=False, dual=True, tol=_TOLERANCE, random_state=0).fit(U, bits)
+    normal: NDArray[np.float64] = svm.coef_[0]
+    return normal
