@@ -27,7 +27,7 @@ from structhash.evaluation.compare import compare, seen_classes
 from structhash.io import read
 
 OURS, SLOW = ["structhash"], ("ksh", "fast_hash")
-OWN = ["sdh:n_anchors=2000", "fsdh:n_anchors=2000", "ksh:anchors=1000"]
+OWN = ["sdh:n_anchors=2000", "fsdh:n_anchors=2000", "ksh:n_anchors=1000"]
 OF_K = ["cca_itq", "cosdish", "fast_hash"]
 BITS, SEEDS = (32, 64), (0, 1, 2)
 MEASURES = ("ndcg_paper@100", "precision@10", "map")
