@@ -46,7 +46,7 @@ def contenders(X, dtype):
     rotation = faiss.ITQTransform(X.shape[1], BITS, X.shape[1] > BITS)
     rotation.train(sample)
     chain = faiss.IndexPreTransform(rotation, faiss.IndexLSH(BITS, BITS, False, False))
-    lsh, itq = LSH(BITS, random_state=0).fit(sample), ITQ(BITS, n_iter=2, random_state=0).fit(sample)
+    lsh, itq = LSH(BITS, random_state=0).fit(sample), ITQ(BITS, max_iter=2, random_state=0).fit(sample)
     return {
         "product": bare,
         "structhash": lambda: learned.encode(rows),

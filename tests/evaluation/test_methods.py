@@ -95,7 +95,7 @@ def test_bars_give_every_combination_of_alternatives(spec, expected):
     assert [(encoder.C, encoder.ranking) for encoder in parse_method(spec).encoders] == expected
 
 
-@pytest.mark.parametrize("spec", ["itq@database", "lsh@database", "itq@database:n_iter=3"])
+@pytest.mark.parametrize("spec", ["itq@database", "lsh@database", "itq@database:max_iter=3"])
 def test_methods_without_labels_may_be_fitted_on_the_database(spec):
     assert parse_method(spec).on_database
     assert not parse_method(spec.replace("database", "train")).on_database
@@ -126,7 +126,7 @@ def test_methods_without_labels_may_be_fitted_on_the_database(spec):
         ("cghash:tolerance=x", "tolerance='x': give a finite number above 0"),
         ("one_hot:C=-1", "C=-1: give a finite number above 0"),
         ("one_hot:family=rbf:anchors=0", "anchors=0"),
-        ("itq@database:n_iter=0", "n_iter=0: give an integer of at least 1"),
+        ("itq@database:max_iter=0", "max_iter=0: give an integer of at least 1"),
         ("lsh:random_state=x", "random_state='x': give None, an integer >= 0"),
     ],
 )
