@@ -89,6 +89,10 @@ class ComparingEncoder(LearnedEncoder):
         """Refuse settings that are not allowed; see `HashEncoder.check_settings`."""
         self._load_pieces()
 
+    def learns_from_judgements(self) -> bool:
+        """Whether `fit` takes `Qrels`: not where C is chosen by labels."""
+        return not is_auto(self.C)
+
     def alternatives(self) -> list[tuple[str, HashEncoder]]:
         """This encoder, values around its C, and the family ``"rbf"``; see `HashEncoder.alternatives`."""
         values = [] if is_auto(self.C) else values_around(float(self.C))[1:]

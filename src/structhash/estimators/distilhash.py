@@ -174,6 +174,11 @@ class DistilHash(LearnedEncoder):
         load("families", self.family)
         load("starts", self.start)
 
+    def needs_y(self) -> bool:
+        """Whether `fit` needs y: where an embedding that learns from labels is named."""
+        embedding = self._named_embedding()
+        return embedding is not None and embedding.labelled
+
     def learns_from_judgements(self) -> bool:
         """Whether `fit` takes `Qrels`: not where an embedding is named."""
         return self._named_embedding() is None
