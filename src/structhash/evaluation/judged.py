@@ -65,9 +65,7 @@ class _Fitted(NamedTuple):
     encode_seconds: float
 
 
-def judgement_folds(
-    judgements: NDArray[Any], n_queries: int, seed: int = 0, folds: int = 5
-) -> list[Fold]:
+def judgement_folds(judgements: NDArray[Any], n_queries: int, seed: int = 0, folds: int = 5) -> list[Fold]:
     """Deal the judged queries out to folds.
 
     Each query with a relevant document is a test query of one fold and a training query of the others. Queries

@@ -225,7 +225,7 @@ def prepare(encoder: Any, n_bits: int, seed: int) -> Any:
     return encoder
 
 
-def partner_counts(encoder: HashEncoder) -> dict[str, int]:
+def partner_counts(encoder: HashEncoder) -> dict[str, Any]:
     """The settings `n_near` and `n_far` of an encoder, for a `Supervision`; empty where it has none."""
     settings = encoder.get_params()
     return {name: settings[name] for name in ("n_near", "n_far") if name in settings}

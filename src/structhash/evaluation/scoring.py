@@ -36,8 +36,8 @@ MEASURES = ("ndcg_paper@100", "precision@100", "map", "pr_area")
 _MAX_DISTANCES = 1_000_000  # of one block
 _FLOAT_DIGITS = 12  # float distances that agree in so many digits of the largest tie
 
-Block = tuple[NDArray[Any], NDArray[Any]]  # distances (q, n) of some queries to the database, and relevance (q, n)
-Relevance = Callable[[Any], NDArray[Any]]  # of a slice or array of query numbers: (q, n), bool or grades
+Block = tuple[NDArray[Any], NDArray[Any]]  # distances of some queries to the database, and relevance: (q, n)
+Relevance = Callable[[Any], NDArray[Any]]  # takes a slice or array of query numbers; bool or grades (q, n)
 
 
 class Scores(NamedTuple):
