@@ -13,7 +13,7 @@ from pathlib import Path
 from sklearn.utils import get_tags
 
 from structhash.cli.about import PAPER, facts
-from structhash.evaluation.report import LEVEL
+from structhash.evaluation.report import SIGNIFICANCE_LEVEL
 from structhash.pieces import classes
 
 HERE = Path(__file__).parent
@@ -230,7 +230,7 @@ def judged():
 
 def mark(p):
     """What a table has behind a value that is significantly below the best."""
-    return "*" if p < LEVEL else ""
+    return "*" if p < SIGNIFICANCE_LEVEL else ""
 
 
 def default(line):

@@ -19,10 +19,15 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 import numpy as np
 
 from structhash.cli.inputs import learns
-from structhash.evaluation.compare import MEASURES, PROTOCOLS, compare
-from structhash.evaluation.judged import MEASURES as JUDGED_MEASURES
-from structhash.evaluation.judged import compare_judged
-from structhash.evaluation.methods import parse_method, split_specs
+from structhash.evaluation import (
+    JUDGED_MEASURES,
+    MEASURES,
+    PROTOCOLS,
+    compare,
+    compare_judged,
+    parse_method,
+    split_specs,
+)
 from structhash.io import read
 from structhash.io.container import atomic
 from structhash.pieces import classes

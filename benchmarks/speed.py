@@ -42,7 +42,7 @@ import scipy
 from threadpoolctl import threadpool_limits
 
 from structhash import CGHash, StructHash
-from structhash.evaluation.compare import seen_classes
+from structhash.evaluation import seen_classes
 from structhash.families import linear
 from structhash.families.linear import Linear
 from structhash.families.starts.spectral import Spectral

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from structhash.evaluation.methods import parse_method
-from structhash.evaluation.report import from_json, table
+from structhash.evaluation import as_table, from_json, parse_method
 from structhash.pieces import classes, names
 
 ROOT = Path(__file__).parents[1]
@@ -19,7 +18,7 @@ RESULTS = sorted((BENCHMARKS / "results").glob("*.json"))
 def test_readme_shows_the_result_file(name):
     document = json.loads((BENCHMARKS / "results" / "best" / f"{name}.json").read_text())
     readme = (ROOT / "README.md").read_text()
-    for line in table(from_json(document)).splitlines():
+    for line in as_table(from_json(document)).splitlines():
         assert line.strip() in readme
 
 

@@ -12,7 +12,7 @@ from structhash.baselines.sdh import SDH
 from structhash.codes import pack, unpack
 from structhash.embeddings._graph import nearest
 from structhash.embeddings.posterior import Posterior
-from structhash.evaluation.compare import code_blocks, retrieval, same_label
+from structhash.evaluation import code_blocks, retrieval, same_label
 from structhash.pieces import load
 from structhash.training.distillation import lists, recommended, stand_for, surer, task
 from structhash.training.selection import as_good
