@@ -155,7 +155,13 @@ def line(method="a", n_bits=8, p=1.0, mean=0.5, distance="plain"):
 
 
 @pytest.mark.parametrize(
-    ("p", "star"), [(SIGNIFICANCE_LEVEL * 0.99, True), (SIGNIFICANCE_LEVEL, False), (SIGNIFICANCE_LEVEL * 1.01, False), (1.0, False)]
+    ("p", "star"),
+    [
+        (SIGNIFICANCE_LEVEL * 0.99, True),
+        (SIGNIFICANCE_LEVEL, False),
+        (SIGNIFICANCE_LEVEL * 1.01, False),
+        (1.0, False),
+    ],
 )
 def test_a_star_marks_p_values_below_the_level_only(p, star):
     assert ("*" in as_table([line(p=p)])) is star

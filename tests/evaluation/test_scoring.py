@@ -90,7 +90,7 @@ def test_means_are_nan_where_no_query_has_a_relevant_document():
 
 
 def test_unknown_measures_and_no_queries_are_refused():
-    with pytest.raises(ValueError, match="metric='mop': give one of .*pr_area"):
+    with pytest.raises(ValueError, match=r"metric='mop': give one of .*pr_area"):
         retrieval([rankings()], ["mop"])
     with pytest.raises(ValueError, match="metric='mop': give one of"):
         check_measures(["map", "mop"])
