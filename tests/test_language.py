@@ -15,12 +15,9 @@ TO_DO = {  # shrinks to nothing
     "README.md: anew",
     "benchmarks/pages.py: anew",
     "benchmarks/speed.py: anew",
-    "docs/evaluation.md: anew",
     "docs/method.md: anew",
     "docs/method.md: but for",
     "docs/results.md: anew",
-    "src/structhash/evaluation/methods.py: anew",
-    "src/structhash/evaluation/report.py: but for",
     "src/structhash/objectives/rankings/_chain.py: but for",
     "src/structhash/supervision/nearest.py: anew",
 }

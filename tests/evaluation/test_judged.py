@@ -182,6 +182,7 @@ def test_a_judgement_given_twice_changes_nothing(topics):
         ({"measures": ["magic"]}, "metric='magic'"),
         ({"qrels": np.array([[0, 120, 1]])}, "judged documents run from 120 to 120; give 0 to 119"),
         ({"qrels": np.array([[0, 1, 1], [0, 1, 2]])}, "document 1 has the grade 1 and another for query 0"),
+        ({"ties": "random"}, "ties='random'"),
         ({"folds": 10}, "folds=10: give at least 2 and at most 9"),
     ],
 )
@@ -189,7 +190,7 @@ def test_what_cannot_be_compared_is_refused_before_the_first_fit(topics, fits, c
     X, Q, qrels = topics
     words = {"methods": ["structhash"], "X": X, "Q": Q, "qrels": qrels, "bits": [2], "seeds": [0]} | change
     with pytest.raises(ValueError, match=message):
-        list(compare_judged(**words))
+        compare_judged(**words)
     assert not fits
 
 

@@ -94,7 +94,9 @@ def test_unknown_measures_and_no_queries_are_refused():
         retrieval([rankings()], ["mop"])
     with pytest.raises(ValueError, match="metric='mop': give one of"):
         check_measures(["map", "mop"])
-    check_measures(["pr_area", "ndcg@7"])
+    with pytest.raises(ValueError, match="ties='random'"):
+        check_measures(["map"], "random")
+    check_measures(["pr_area", "ndcg@7"], "id")
     with pytest.raises(ValueError, match="there are no queries to score"):
         retrieval([])
 

@@ -205,8 +205,7 @@ class DistilHash(LearnedEncoder):
 
     def _learn(self, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
         """Distil, and become fitted."""
-        embedding = self._named_embedding()
-        if embedding is not None and embedding.labelled and y is None:
+        if y is None and self.needs_y():
             raise ValueError(
                 f"embedding={self.embedding!r} learns from labels: give y, or embedding='cosine' or 'manifold'"
             )

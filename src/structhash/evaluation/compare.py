@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from structhash.evaluation.scoring import (
     retrieval,
     same_label,
 )
-from structhash.evaluation.splits import PROTOCOLS
+from structhash.evaluation.splits import PROTOCOLS, Split
 
 __all__ = ["Request", "Result", "check_request", "compare"]
 
@@ -64,6 +64,7 @@ class Request(NamedTuple):
     lengths: list[int]  # of codes, in bits
     seeds: list[int]
     measures: list[str]
+    ties: str
 
 
 class _Task(NamedTuple):
@@ -78,7 +79,11 @@ class _Task(NamedTuple):
 
 
 def check_request(
-    methods: Iterable[str | Method], bits: Iterable[int], seeds: Iterable[int], measures: Iterable[str]
+    methods: Iterable[str | Method],
+    bits: Iterable[int],
+    seeds: Iterable[int],
+    measures: Iterable[str],
+    ties: str,
 ) -> Request:
     """Check what a comparison is to run, before the first fit.
 
@@ -89,7 +94,7 @@ def check_request(
     bits : iterable of int
         Code lengths.
     seeds : iterable of int
-    measures : iterable of str
+    measures, ties
         See `retrieval`.
 
     Returns
@@ -106,9 +111,9 @@ def check_request(
         check_count("bits", n_bits)
     for seed in draws:
         check_count("seeds", seed, least=0)
-    check_measures(names)
+    check_measures(names, ties)
     parsed = [parse_method(method) if isinstance(method, str) else method for method in methods]
-    return Request(parsed, [int(n_bits) for n_bits in lengths], [int(seed) for seed in draws], names)
+    return Request(parsed, [int(n_bits) for n_bits in lengths], [int(seed) for seed in draws], names, ties)
 
 
 def compare(
@@ -139,50 +144,65 @@ def compare(
         Code lengths; a model is trained for each. A method with a length of its own is trained once.
     seeds : iterable of int
         Each draws a split and is the `random_state` of the methods.
-    measures : iterable of str
-        See `retrieval`.
     n_queries, n_train : int
         Numbers of queries and of training rows; by default those of the protocol.
-    ties : str
+    measures, ties
         See `retrieval`.
 
-    Yields
-    ------
-    Result
-        One for each distance of a fitted method: see `every_distance`.
+    Returns
+    -------
+    iterator of Result
+        One for each distance of a fitted method: see `every_distance`. A method is fitted when its first result
+        is asked for.
 
     Raises
     ------
     ValueError, TypeError
         If the protocol, a method, a setting or a measure is not known, a number is not allowed, or labels and
-        rows differ in number. Nothing is fitted then.
+        rows differ in number.
 
     Examples
     --------
-    >>> from sklearn.datasets import load_digits
-    >>> from structhash.evaluation import compare
-    >>> X, y = load_digits(return_X_y=True)
-    >>> results = compare(["float"], X[:400], y[:400], seeds=[0], measures=["precision@10"])
-    >>> [(result.method, result.distance) for result in results]
-    [('float', 'L2')]
+    >>> X, y = np.eye(8), np.arange(8) % 2
+    >>> [result.distance for result in compare(["float", "lsh"], X, y, bits=[4], seeds=[0])]
+    ['L2', 'plain']
     """
+    X, y = np.asarray(X), np.asarray(y)
+    sizes = _check_split(X, y, protocol, n_queries, n_train)
+    request = check_request(methods, bits, seeds, measures, ties)
+    return _results(request, X, y, PROTOCOLS[protocol], sizes)
+
+
+def _check_split(
+    X: NDArray[Any], y: NDArray[Any], protocol: str, n_queries: int, n_train: int | None
+) -> dict[str, int]:
+    """The sizes of a split, after the checks of what it is made of."""
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol={describe(protocol)}: give {' or '.join(PROTOCOLS)}")
-    X, y = np.asarray(X), np.asarray(y)
     if y.shape != (len(X),):
         raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(X)} rows")
     check_count("n_queries", n_queries)
-    if n_train is not None:
-        check_count("n_train", n_train)
-    request = check_request(methods, bits, seeds, measures)
-    sizes = {"n_queries": n_queries} | ({} if n_train is None else {"n_train": n_train})
+    if n_train is None:
+        return {"n_queries": n_queries}
+    check_count("n_train", n_train)
+    return {"n_queries": n_queries, "n_train": n_train}
+
+
+def _results(
+    request: Request,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    draw_split: Callable[..., Split],
+    sizes: dict[str, int],
+) -> Iterator[Result]:
+    """The results of `compare`."""
     for seed in request.seeds:
-        train, queries, database = PROTOCOLS[protocol](y, seed, **sizes)
+        train, queries, database = draw_split(y, seed, **sizes)
         relevance = same_label(y[queries], y[database])
         task = _Task(X[train], y[train], X[queries], X[database], relevance, seed)
         for method in request.methods:
             for n_bits in method.lengths(request.lengths):
-                yield from _measure(method, n_bits, task, request.measures, ties)
+                yield from _measure(method, n_bits, task, request.measures, request.ties)
 
 
 def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties: str) -> Iterator[Result]:

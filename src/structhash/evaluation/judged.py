@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.validation import check_count
 from structhash.estimators.base import HashEncoder
-from structhash.evaluation.compare import Result, check_request
+from structhash.evaluation.compare import Request, Result, check_request
 from structhash.evaluation.methods import Method, parse_method, partner_counts, prepare
 from structhash.evaluation.scoring import (
     Block,
@@ -123,45 +123,39 @@ def compare_judged(
     ----------
     methods : iterable of str or Method
         Method specs, see `parse_method`. `check_judged_method` says which are refused.
-    X : ndarray (n, d)
-        Documents.
-    Q : ndarray (n_queries, d)
-        Queries.
+    X, Q : ndarrays (n, d), (n_queries, d)
+        Documents and queries.
     qrels : int array (m, 3)
         Judgements: rows (query, document, grade), see `structhash.Qrels`.
     bits : iterable of int
         Code lengths; a model is trained for each.
     seeds : iterable of int
         Each draws the folds and is the `random_state` of the methods.
-    measures : iterable of str
-        See `retrieval`.
     folds : int
         Number of folds.
-    ties : str
+    measures, ties
         See `retrieval`.
 
-    Yields
-    ------
-    Result
-        One for each distance of a method; its seconds are those of all folds.
+    Returns
+    -------
+    iterator of Result
+        One for each distance of a method; its seconds are those of all folds. A method is fitted when its first
+        result is asked for.
 
     Raises
     ------
     ValueError, TypeError
-        If a method cannot learn without labels, or judgements, a name or a number are not allowed. Nothing is
-        fitted then.
+        If a method cannot learn without labels, or judgements, a name or a number are not allowed.
     """
-    request = check_request(methods, bits, seeds, measures)
+    request = check_request(methods, bits, seeds, measures, ties)
     for method in request.methods:
         check_judged_method(method)
     X, Q = np.asarray(X), np.asarray(Q)
     table = check_judgements(qrels, len(Q), len(X))
     relevance = judged_relevance(table, len(Q), len(X))
-    for seed in request.seeds:
-        task = _Task(X, Q, table, relevance, judgement_folds(table, len(Q), seed, folds), seed)
-        for method in request.methods:
-            for n_bits in method.lengths(request.lengths):
-                yield from _measure(method, n_bits, task, request.measures, ties)
+    dealt = [judgement_folds(table, len(Q), seed, folds) for seed in request.seeds]
+    tasks = [_Task(X, Q, table, relevance, each, seed) for each, seed in zip(dealt, request.seeds)]
+    return _results(request, tasks)
 
 
 def check_judged_method(method: str | Method) -> None:
@@ -184,6 +178,14 @@ def check_judged_method(method: str | Method) -> None:
                 f"{method.name!r} learns from class labels, not from judgements; leave it out, or change its "
                 "settings"
             )
+
+
+def _results(request: Request, tasks: list[_Task]) -> Iterator[Result]:
+    """The results of `compare_judged`."""
+    for task in tasks:
+        for method in request.methods:
+            for n_bits in method.lengths(request.lengths):
+                yield from _measure(method, n_bits, task, request.measures, request.ties)
 
 
 def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties: str) -> Iterator[Result]:

@@ -100,10 +100,11 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
     )
 
 
-def check_measures(measures: Iterable[str]) -> None:
-    """Refuse names that are no measures; ValueError lists those that are."""
+def check_measures(measures: Iterable[str], ties: str = "expected") -> None:
+    """Refuse names that are no measures, and an unknown word for `ties`; ValueError lists what is allowed."""
     for name in measures:
         collector(name)
+    metrics.tie_blocks(np.zeros((0, 0)), np.zeros((0, 0), bool), ties)
 
 
 def same_label(y_queries: NDArray[Any], y: NDArray[Any]) -> Relevance:
