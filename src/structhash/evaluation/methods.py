@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from structhash._numerics.randomness import generator
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.cghash import CGHash
 from structhash.estimators.distilhash import DistilHash
@@ -157,7 +156,6 @@ def parse_method(spec: str) -> Method:
     method = Method(spec, encoders, where == "database")
     for encoder in encoders:  # refused now, not after other methods have been fitted for hours
         encoder.check_settings()
-        generator(encoder.get_params().get("random_state"))
     if method.on_database and not encoders[0].takes_unlabeled:
         _check_without_labels(method, name)
     return method
