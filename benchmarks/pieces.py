@@ -15,8 +15,7 @@ from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from structhash.evaluation.compare import compare
-from structhash.evaluation.judged import compare_judged
+from structhash.evaluation import compare, compare_judged
 from structhash.io import read
 from structhash.pieces import names
 

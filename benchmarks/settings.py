@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from structhash import StructHash
-from structhash.evaluation.compare import seen_classes
+from structhash.evaluation import seen_classes
 from structhash.io import read
 
 SETS = ("usps", "isolet", "mnist", "cifar10_gist512")
-BASE = {"C": 30, "start": "spectral:ridge=1", "family": "linear:steps=50,sharpness=2"}
+BASE = {"C": 30, "start": "spectral:ridge=1", "family": "linear:max_iter=50,sharpness=2"}
 CHANGES = [
     {},
     {"C": 10},
@@ -25,9 +25,9 @@ CHANGES = [
     {"start": "spectral:ridge=0.1"},
     {"start": "spectral:ridge=10"},
     {"start": "spectral:ridge=100"},
-    {"family": "linear:steps=50,sharpness=1"},
-    {"family": "linear:steps=50,sharpness=4"},
-    {"family": "linear:steps=20,sharpness=2"},
+    {"family": "linear:max_iter=50,sharpness=1"},
+    {"family": "linear:max_iter=50,sharpness=4"},
+    {"family": "linear:max_iter=20,sharpness=2"},
 ]
 SEED = 10
 
