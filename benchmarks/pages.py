@@ -157,7 +157,7 @@ def of_peers(name, protocol, n_bits):
 
 
 def of_ours(name, protocol, n_bits):
-    """The same of `structhash` as it is by default, on the first split of its comparison, that of the peers."""
+    """The same of `distilhash` as it is by default, on the first split of its comparison, that of the peers."""
     path = RESULTS / "best" / f"{name}_{protocol}.json"
     document = json.loads(path.read_text()) if path.exists() else {"lines": []}
     return {
@@ -168,8 +168,8 @@ def of_ours(name, protocol, n_bits):
 
 
 def rivals():
-    """StructHash, the best other code in each of its comparisons, and the p of the worse of the two."""
-    lines = head("data", "classes", "bits", "measure", "StructHash", "best of the others", "", "p")
+    """DistilHash, the best other code in each of its comparisons, and the p of the worse of the two."""
+    lines = head("data", "classes", "bits", "measure", "DistilHash", "best of the others", "", "p")
     for path in sorted((RESULTS / "best").glob("*.json"), key=lambda path: path.stem):
         document = json.loads(path.read_text())
         measures = SEEN if document["protocol"] == "seen" else UNSEEN
@@ -188,7 +188,7 @@ def rivals():
 
 
 def kernel():
-    """StructHash beside peers that have its kernel."""
+    """DistilHash beside peers that have its kernel."""
     return by_set("kernel")
 
 
@@ -234,13 +234,13 @@ def mark(p):
 
 
 def default(line):
-    """Whether a line is of StructHash as it is recommended, for known or for new classes."""
-    return line["method"] in ("structhash", "structhash@database:embedding=manifold")
+    """Whether a line is of DistilHash as it is recommended, for known or for new classes."""
+    return line["method"] in ("distilhash", "distilhash@database:embedding=manifold")
 
 
 def rival(line):
-    """Whether a line is of StructHash as it is recommended, or of another method."""
-    return default(line) or not line["method"].startswith("structhash")
+    """Whether a line is of DistilHash as it is recommended, or of a method that is not ours."""
+    return default(line) or not line["method"].startswith(("distilhash", "structhash"))
 
 
 def study():
