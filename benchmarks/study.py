@@ -185,7 +185,7 @@ def run(folder, protocol, specs):
 
 
 def evidence(folder):
-    """By set: how often a row that is learned from is surer of its class than a held-out row."""
+    """By set: how often a left-out training row has a larger class probability than a held-out row."""
     found = {}
     for name in SETS:
         data = read(folder / f"{name}.npz")
