@@ -2,8 +2,8 @@
 
     python benchmarks/pieces.py ../shared/data benchmarks/results/pieces.json
 
-Each model is scored by all measures, so that one trained for a measure is compared on it. Sets with labels are
-split into seen classes, those with judgements into five folds of queries.
+Each model is scored by all measures, and so by the one it is trained for. Sets with labels are split by the
+protocol of seen classes, sets with judgements into five folds of queries.
 """
 
 import json

@@ -1,7 +1,7 @@
 """How the default settings were chosen: on a split of the training rows of four data sets.
 
-Each setting is fitted on 1,400 of the 2,000 training rows of the seen-class split and judged by its mean
-average precision among the other 600. No query and no other row of the database is looked at.
+A model with each setting is fitted to 1,400 of the 2,000 training rows of the seen-class split, and judged by
+its mean average precision among the other 600. No query and no other row of the database has a part.
 
     python benchmarks/settings.py ../shared/data benchmarks/results/settings.json
 """

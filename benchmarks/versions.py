@@ -1,4 +1,4 @@
-"""Whether two versions of structhash learn equally good codes: the same splits, a paired test over queries.
+"""Whether two versions of structhash learn equally good codes: a paired test over queries of the same splits.
 
 PYTHONPATH=OTHER_CLONE/src python benchmarks/versions.py score ../shared/data before.npz
 python benchmarks/versions.py score ../shared/data after.npz

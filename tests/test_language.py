@@ -12,14 +12,7 @@ BANNED = ("but for", "anew", "whence", "find more so", "such as they", "wherefor
 PATTERN = re.compile(rf"\b({'|'.join(BANNED)})\b")
 
 TO_DO = {  # shrinks to nothing
-    "README.md: anew",
     "benchmarks/pages.py: anew",
-    "benchmarks/speed.py: anew",
-    "docs/method.md: anew",
-    "docs/method.md: but for",
-    "docs/results.md: anew",
-    "src/structhash/objectives/rankings/_chain.py: but for",
-    "src/structhash/supervision/nearest.py: anew",
 }
 
 
