@@ -15,7 +15,6 @@ from unittest import mock
 import numpy as np
 
 from structhash.families import linear
-from structhash.families.linear import Linear
 from structhash.families.starts.spectral import Spectral
 from structhash.masters.columns import Columns
 from structhash.masters.ranking import RankingMaster
@@ -37,7 +36,7 @@ class Phases:
         ("pair weights", column_generation, "score"),
         ("pair weights", linear, "score"),
         ("start", Spectral, "__call__"),
-        ("refine", Linear, "refine"),
+        ("refine", linear, "minimize"),
         ("inference", Columns, "evaluate"),
         ("master", RankingMaster, "add"),
         ("master", TripletMaster, "add"),
