@@ -136,7 +136,19 @@ def load(kind: str, spec: Any) -> Any:
 
 
 def build(known: dict[str, type], kind: str, spec: str) -> Any:
-    """`load` over a given table of classes."""
+    """`load` over a given table of classes.
+
+    Parameters
+    ----------
+    known : dict of str to class
+    kind : str
+        Word for the kind, in error messages.
+    spec : str
+
+    Returns
+    -------
+    object of one of the classes
+    """
     name, _, rest = spec.strip().partition(":")
     if name not in known:
         raise ValueError(f"no piece of {kind} is called {name!r}; there are {', '.join(known)}")
@@ -148,7 +160,21 @@ def build(known: dict[str, type], kind: str, spec: str) -> Any:
 
 
 def settings(piece: type, spec: str, rest: str) -> dict[str, Any]:
-    """The ``key=value`` part of a spec as constructor arguments of `piece`."""
+    """The ``key=value`` part of a spec as constructor arguments.
+
+    Parameters
+    ----------
+    piece : class
+        Its signature says which keys there are.
+    spec : str
+        The whole text, for error messages.
+    rest : str
+        What stands behind the first colon.
+
+    Returns
+    -------
+    dict of str to value
+    """
     allowed = [key for key in inspect.signature(piece).parameters if key not in ("args", "kwargs")]
     words: dict[str, str] = {}
     last = ""

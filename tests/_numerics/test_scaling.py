@@ -101,7 +101,7 @@ def test_no_second_matrix_is_made(family, kind, rng):
 
 
 def test_kmeans_clusters_no_more_rows_than_it_must(rng, monkeypatch):
-    monkeypatch.setattr(structhash.families.rbf, "LARGEST", 50)
+    monkeypatch.setattr(structhash.families.rbf, "MAX_CLUSTERED_ROWS", 50)
     X = rng.standard_normal((300, 4))
     seen = []
     monkeypatch.setattr(np, "unique", lambda Z, axis: seen.append(Z.shape) or Z)

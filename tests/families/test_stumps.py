@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from structhash.families._stumps import BLOCK, best_cut, midway, pulls
+from structhash.families._stumps import FEATURES_AT_ONCE, best_cut, cut_gains, midway
 from structhash.pair_weights import score
 
 KINDS = ["distinct", "tied", "binary", "signed zeros"]
@@ -62,7 +62,7 @@ def test_pulls_are_their_formula(cut_problem):
         W = pairs.weights
         signs = np.sign(Z[None] - Z[:, None])
         np.testing.assert_allclose(
-            pulls(Z, W.indptr, W.indices, W.data), np.einsum("ik,ikj->ij", W.toarray(), signs), atol=1e-12
+            cut_gains(Z, W.indptr, W.indices, W.data), np.einsum("ik,ikj->ij", W.toarray(), signs), atol=1e-12
         )
 
 
@@ -73,7 +73,7 @@ def test_weights_of_a_point_with_itself_do_not_count(cut_problem):
 
 
 def test_features_are_searched_beyond_one_block(cut_problem):
-    for d in (BLOCK, BLOCK + 1, 3 * BLOCK - 1):
+    for d in (FEATURES_AT_ONCE, FEATURES_AT_ONCE + 1, 3 * FEATURES_AT_ONCE - 1):
         Z, pairs = cut_problem(d, d=d)
         for j in (0, d - 1):
             one = np.zeros_like(Z)

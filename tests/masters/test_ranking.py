@@ -306,7 +306,7 @@ def test_planes_idle_for_long_are_dropped(make_master, digits_problem):
     unused[-1] = 1
     for _ in range(structhash.masters.ranking.PATIENCE + 1):
         assert len(master.planes) > 1
-        master.prune(unused[-len(master.planes) :], [])
+        master._prune(unused[-len(master.planes) :], [])
     assert len(master.planes) == len(master.losses) == len(master.idle) == master.slopes.shape[1] == 1
 
 
@@ -319,8 +319,8 @@ def test_planes_that_were_not_stored_are_found_again(ranking, make_master, digit
         master.planes[len(master.planes) - n_found :] = [None] * n_found
         return duals
 
-    monkeypatch.setattr(master, "release", release_all)
-    monkeypatch.setattr(whole, "release", lambda program, duals, n_found: duals)
+    monkeypatch.setattr(master, "_release", release_all)
+    monkeypatch.setattr(whole, "_release", lambda program, duals, n_found: duals)
     for bit in bits:
         solution, other = master.add(bit), whole.add(bit)
         np.testing.assert_array_equal(solution.entries, other.entries)
@@ -333,7 +333,7 @@ def test_planes_that_were_not_stored_are_found_again(ranking, make_master, digit
 def test_planes_dropped_at_once_are_not_missed(ranking, make_master, digits_problem, monkeypatch):
     comparisons, graph, bits = digits_problem
     master, whole = (make_master(comparisons, graph, ranking, Stagewise()) for _ in range(2))
-    monkeypatch.setattr(whole, "release", lambda program, duals, n_found: duals)
+    monkeypatch.setattr(whole, "_release", lambda program, duals, n_found: duals)
     dropped = [master.add(bit).objective for bit in bits]
     kept = [whole.add(bit).objective for bit in bits]
     np.testing.assert_allclose(dropped, kept, rtol=0, atol=C * TOLERANCE + 1e-9)

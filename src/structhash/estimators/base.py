@@ -14,19 +14,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from structhash._numerics.blocks import row_slices
 from structhash._numerics.validation import describe
-from structhash.codes import code_distances, unpack
+from structhash.codes import unpack
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.codes.planes import Planes
 from structhash.estimators._input import CheckedInput, check_input, open_rows
 from structhash.estimators._model_file import write_model
-from structhash.metrics import average_precision, tie_blocks, without_self
-from structhash.supervision import is_indicator
+from structhash.estimators._score import label_retrieval
 
 __all__ = ["HashEncoder"]
-
-SCORE_ROWS = 256  # queries whose distances to all rows `score` holds at a time
 
 
 class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -183,27 +179,9 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         ValueError
             If labels and rows differ in number, or no two rows share a label.
         """
-        codes, y = self.encode(X), np.asarray(y)
+        codes = self.encode(X)
         queries = self.encode_queries(X) if self.queries_differ() else codes
-        several = is_indicator(y)
-        if len(y.shape) == 0 or len(y) != len(codes) or not (several or y.ndim == 1):
-            raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(codes)} rows")
-        if not several and len(np.unique(y)) == len(y):
-            raise ValueError(
-                f"each of the {len(y)} rows has a label of its own; at least one class needs 2 rows"
-            )
-        weights, found = self.search_weights_, []
-        for rows in row_slices(len(codes), SCORE_ROWS):
-            distances = code_distances(queries[rows], codes, weights)
-            if several:
-                relevant = y[rows].astype(np.float32) @ y.T.astype(np.float32) > 0
-            else:
-                relevant = y[rows, None] == y[None]
-            found.append(average_precision(tie_blocks(*without_self(distances, relevant, rows.start))))
-        precision = np.concatenate(found)
-        if np.isnan(precision).all():
-            raise ValueError(f"no two of the {len(y)} rows have a label in common; give labels that repeat")
-        return float(np.nanmean(precision))
+        return label_retrieval(queries, codes, np.asarray(y), self.search_weights_)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to one file (safetensors with a JSON header); `load_model` reads it.

@@ -142,7 +142,18 @@ class DistilHash(LearnedEncoder):
         return self
 
     def steps(self, X: Any, y: Any = None, *, unlabeled: Any = None) -> Iterator[Step]:
-        """`fit` as a generator, one `Step` a bit; the estimator is fitted once it is exhausted."""
+        """`fit` as a generator; the estimator is fitted once it is exhausted.
+
+        Parameters
+        ----------
+        X, y, unlabeled
+            As in `fit`.
+
+        Yields
+        ------
+        Step
+            One a bit.
+        """
         self.check_settings()
         if isinstance(y, type):
             raise TypeError(f"y is the class {y.__name__}; give an instance of it")

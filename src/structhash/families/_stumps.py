@@ -100,3 +100,15 @@ def midway(low: Any, high: Any) -> float:
     """A number t with low <= t < high in the dtype of both, near the middle."""
     middle = low / 2 + high / 2  # the sum could overflow
     return float(middle if low <= middle < high else low)
+
+
+def searched_features(Z: NDArray[Any], rng: np.random.Generator, retry: bool) -> NDArray[np.int32]:
+    """Numbers of the features of Z (n, d) to search: all of them, in order.
+
+    A retry searches a random sample only, as many as the root of those that vary: otherwise the best cut would
+    often be the same bit again.
+    """
+    if not retry:
+        return np.arange(Z.shape[1], dtype=np.int32)
+    varying = rng.permutation(np.flatnonzero(Z.min(axis=0) < Z.max(axis=0)))
+    return varying[: max(1, int(len(varying) ** 0.5))].astype(np.int32)

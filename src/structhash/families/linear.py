@@ -96,12 +96,12 @@ class Linear(Family):
         deviation = projected[:, best].std()
         sharp = self.sharpness / deviation if deviation > 0 else 1.0
         plane = np.append(planes["normal"][:, best], planes["offset"][best]) * Z.dtype.type(sharp)
-        refined = self.refine(Z, pairs, plane).astype(Z.dtype)
+        refined = self._refine(Z, pairs, plane).astype(Z.dtype)
         if score(pairs, Z @ refined[:-1] + refined[-1] > 0) > scores[best]:
             plane = refined
         return {"normal": plane[None, :-1], "offset": plane[-1:]}
 
-    def refine(self, Z: NDArray[Any], pairs: PairWeights, plane: NDArray[Any]) -> NDArray[np.float64]:
+    def _refine(self, Z: NDArray[Any], pairs: PairWeights, plane: NDArray[Any]) -> NDArray[np.float64]:
         """L-BFGS on -s'Ls from a plane (d + 1,), normal and offset."""
         size = 2 * sum_absolute(pairs.values)
         if size == 0 or self.max_iter == 0:  # scipy takes one step even at maxiter=0

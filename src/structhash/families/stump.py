@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import as_floats
 from structhash._numerics.scaling import check_rows_differ
-from structhash.families._stumps import best_cut
+from structhash.families._stumps import best_cut, searched_features
 from structhash.families.base import DEFAULT_START, Family
 from structhash.families.starts.base import Start
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
-__all__ = ["Stump", "searched_features"]
+__all__ = ["Stump"]
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,3 @@ class Stump(Family):
         columns = searched_features(Z, rng, retry)
         cut = best_cut(Z[:, columns], pairs.weights)
         return {"feature": columns[[cut.feature]], "threshold": np.array([cut.threshold], Z.dtype)}
-
-
-def searched_features(Z: NDArray[Any], rng: np.random.Generator, retry: bool) -> NDArray[np.int32]:
-    """Numbers of the features of Z (n, d) to search: all of them, in order.
-
-    A retry searches a random sample only, as many as the root of those that vary: otherwise the best cut would
-    often be the same bit again.
-    """
-    if not retry:
-        return np.arange(Z.shape[1], dtype=np.int32)
-    varying = rng.permutation(np.flatnonzero(Z.min(axis=0) < Z.max(axis=0)))
-    return varying[: max(1, int(len(varying) ** 0.5))].astype(np.int32)

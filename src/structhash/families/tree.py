@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import as_floats
 from structhash._numerics.validation import describe
-from structhash.families._stumps import best_cut
+from structhash.families._stumps import best_cut, searched_features
 from structhash.families.base import DEFAULT_START, Family
 from structhash.families.starts.base import Start
-from structhash.families.stump import Stump, searched_features
+from structhash.families.stump import Stump
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
@@ -48,7 +48,8 @@ class Tree(Family):
     >>> from sklearn.datasets import load_digits
     >>> from structhash import StructHash
     >>> X, y = load_digits(return_X_y=True)
-    >>> StructHash(8, family="tree:depth=2", random_state=0).fit(X[:300], y[:300]).hash_function_.bits["threshold"].shape
+    >>> encoder = StructHash(8, family="tree:depth=2", random_state=0).fit(X[:300], y[:300])
+    >>> encoder.hash_function_.bits["threshold"].shape
     (8, 3)
     """
 

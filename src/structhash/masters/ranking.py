@@ -123,7 +123,7 @@ class RankingMaster(RegularizedMaster):
         for rounds in range(1, self.max_rounds + 1):
             u, slack, duals = program.solve()
             if len(u) <= FEW_WEIGHTS:
-                duals = self.release(program, duals, len(found))
+                duals = self._release(program, duals, len(found))
             trials, step = [u], self.step_fraction(len(u))
             if centre is not None and step < 1 and rounds < self.max_rounds:
                 trials.insert(0, centre + step * (u - centre))
@@ -147,7 +147,7 @@ class RankingMaster(RegularizedMaster):
             program.add(slope[None], loss[None])
 
         del plane  # the last one cut nothing off
-        self.prune(duals, found)
+        self._prune(duals, found)
         self.columns.rest()
         entries = self.combine(duals[duals.any(axis=1)])
         gap = max(0.0, float(self.C * missed.sum()))
@@ -188,7 +188,7 @@ class RankingMaster(RegularizedMaster):
         loss, slope = self.columns.evaluate(u, self.ranking.most_violated, plane.__setitem__)
         return plane, np.add.reduceat(self.query_weights * loss, self.first), slope
 
-    def release(self, program: PlaneProgram, duals: NDArray[np.float64], n_found: int) -> NDArray[np.float64]:
+    def _release(self, program: PlaneProgram, duals: NDArray[np.float64], n_found: int) -> NDArray[np.float64]:
         """Drop the counts of inactive planes of this bit, and surplus inactive planes of earlier bits.
 
         Returns the duals of the planes left.
@@ -208,7 +208,7 @@ class RankingMaster(RegularizedMaster):
         self.planes = list(itertools.compress(self.planes, keep))
         self.losses, self.slopes, self.idle = self.losses[keep], self.slopes[:, keep], self.idle[keep]
 
-    def prune(self, duals: NDArray[np.float64], found: list[NDArray[np.float64]]) -> None:
+    def _prune(self, duals: NDArray[np.float64], found: list[NDArray[np.float64]]) -> None:
         """Drop planes that were inactive for long; compute missing counts of active ones again."""
         self.idle = np.where(duals.any(axis=1), 0, self.idle + 1)
         n_old = len(self.planes) - len(found)

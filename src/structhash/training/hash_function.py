@@ -88,7 +88,20 @@ class HashFunction:
         return make_planes(form.center, found.normals @ form.matrix.T, thresholds)
 
     def encode(self, rows: NDArray[Any], n_bits: int | None = None, queries: bool = False) -> NDArray[np.uint8]:
-        """Packed codes of rows or queries (n, d), uint8 (n, ceil(n_bits / 8)), read a block at a time."""
+        """Packed codes of rows, read a block at a time.
+
+        Parameters
+        ----------
+        rows : ndarray (n, d)
+        n_bits : int, optional
+            Give only the first bits; all by default.
+        queries : bool
+            Whether the rows are queries.
+
+        Returns
+        -------
+        ndarray uint8 (n, ceil(n_bits / 8))
+        """
         n_bits, planes = n_bits or self.n_bits, self.planes()
         if planes is not None:
             return encode_by_planes("HashFunction", planes, rows, self.n_bits, n_bits)

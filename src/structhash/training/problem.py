@@ -88,7 +88,20 @@ class Learned:
 
     @classmethod
     def from_steps(cls, problem: Problem, steps: Sequence[Step], kept: Sequence[dict[str, Any]] = ()) -> Self:
-        """Collect the steps of a problem; `kept` are the records of bits that an earlier fit learned."""
+        """Collect the steps of a problem.
+
+        Parameters
+        ----------
+        problem : Problem
+        steps : sequence of Step
+            All of them, those of kept bits included.
+        kept : sequence of dict
+            Records of first bits that an earlier fit learned; they stay as they are.
+
+        Returns
+        -------
+        Learned
+        """
         prefix_weights = np.zeros((len(steps), len(steps)))
         for t, step in enumerate(steps):
             prefix_weights[t, : t + 1] = step.weights

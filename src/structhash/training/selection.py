@@ -6,11 +6,11 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from structhash._numerics.randomness import generator
 
@@ -23,10 +23,18 @@ MAX_C = 1e8  # beyond, the linear programmes of the master lose their digits
 AUTO_SECONDS = 60.0  # after which C="auto" tries no further value
 
 
-class Trial(NamedTuple):
-    """One alternative, not fitted, and its mAP on the held-out rows: None where time did not suffice."""
+class Scored(Protocol):
+    """An estimator that is fitted and scored with rows and labels, and whose settings can be copied."""
 
-    encoder: Any
+    def fit(self, X: Any, y: Any, /) -> Any: ...
+
+    def score(self, X: Any, y: Any, /) -> float: ...
+
+
+class Trial(NamedTuple):
+    """An unfitted alternative and its mAP on held-out rows, or None if there was no time for it."""
+
+    encoder: Scored
     score: float | None
 
 
@@ -38,7 +46,7 @@ def split(n: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def trials(
-    encoders: Iterable[Any],
+    encoders: Iterable[Scored],
     X: NDArray[Any],
     y: NDArray[Any],
     seed: int,
@@ -46,21 +54,22 @@ def trials(
     clock: Callable[[], float] = time.perf_counter,
     **more: Any,
 ) -> Iterator[Trial]:
-    """Fit each of several encoders on three quarters of the rows, judge it by `score` on the others.
+    """Fit each of several encoders on three quarters of the rows and score it on the others.
 
     Parameters
     ----------
     encoders : iterable of HashEncoder
-        Alternatives in the order in which they are tried. They stay as they are: copies are fitted.
+        Alternatives in the order in which they are tried. They do not change: copies are fitted.
     X, y : arrays (n, d) and (n,)
         Rows and labels.
     seed : int
         Of the `split`.
     limit : float
-        Seconds. The first alternative is tried whatever it takes; none is begun when the time so far, and as
-        much again as the longest trial but the first took, is above the limit, nor is any after that.
+        Seconds. The first alternative is always tried. Another one is started only if it would probably end
+        within the limit: the time so far plus that of the longest trial, the first one excepted. After one that
+        is not started, none is.
     clock : callable
-        Seconds since some moment.
+        Gives seconds since a fixed moment.
     **more
         Given to every `fit`, such as unlabeled rows.
 
@@ -99,7 +108,7 @@ def trials(
 
 
 def best(tried: Iterable[Trial]) -> Any:
-    """The encoder with the highest score; of equal ones the first."""
+    """The encoder with the highest score; the first one of equal ones."""
     return max(tried, key=lambda trial: -np.inf if trial.score is None else trial.score).encoder
 
 
@@ -128,7 +137,7 @@ def values_around(C: float) -> list[float]:
     return [value for value in (C, C / 10, C * 10) if 0 < value <= MAX_C]
 
 
-def choose_C(encoder: Any, usual: float, X: NDArray[Any], y: NDArray[Any]) -> float:
+def choose_C(encoder: BaseEstimator, usual: float, X: NDArray[Any], y: NDArray[Any]) -> float:
     """The value around the usual C under which held-out rows are retrieved best.
 
     Parameters

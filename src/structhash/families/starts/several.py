@@ -17,7 +17,7 @@ __all__ = ["Several"]
 
 @dataclass(frozen=True)
 class Several(Start):
-    """Starts that compete: it gives the planes of all of them, and a family begins at the one with the highest h'Lh.
+    """Starts that compete: a family begins at the plane with the highest h'Lh of all of them.
 
     Parameters
     ----------

@@ -58,14 +58,14 @@ class Spectral(Start):
         """One plane through the origin of Z (n, d)."""
         memo = {} if memo is None else memo
         if self not in memo:
-            memo[self] = self.coordinates(Z)
+            memo[self] = self._coordinates(Z)
         rows, R, Q = memo[self]
-        normal = solve_triangular(R, self.eigenvector(rows, R, pairs, rng))
+        normal = solve_triangular(R, self._eigenvector(rows, R, pairs, rng))
         normal = normal if Q is None else Q @ normal
         normal *= -1 if normal[np.abs(normal[:, 0]).argmax(), 0] < 0 else 1
         return {"normal": normal, "offset": np.zeros(1, Z.dtype)}
 
-    def coordinates(self, Z: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+    def _coordinates(self, Z: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
         """Rows in k coordinates (n, k), the root R of their ridged Gram matrix R'R, and the way back (d, k)."""
         (n, d), Q = Z.shape, None
         if n < d:  # the plane lies in the span of the rows: turn them into n coordinates
@@ -77,7 +77,7 @@ class Spectral(Start):
         gram[np.diag_indices(len(gram))] += (self.ridge + floor) * mean + np.finfo(np.float32).tiny
         return Z, cholesky(gram, overwrite_a=True, check_finite=False).astype(Z.dtype), Q
 
-    def eigenvector(
+    def _eigenvector(
         self, Z: NDArray[Any], R: NDArray[Any], pairs: PairWeights, rng: np.random.Generator
     ) -> NDArray[Any]:
         """The top eigenvector (k, 1) of R'^-1 Z'LZ R^-1."""
