@@ -2,12 +2,12 @@
 
     python benchmarks/encode.py benchmarks/results/encode.json
 
-Every contender takes the same random float32 rows in one thread and gives packed codes, except the bare
-product, X V' of a block of rows and 64 planes, which is the least that any of them must do. Runs are
-interleaved, so that what else the machine does meets all alike. Rates are by the wall's and by the processor's
-clock; a ratio is the median of the quotients of one round, by the processor's. An offset of 100 puts the rows
-a hundred times their spread from the origin. Rows of another type go to ours as they are, to the others as
-float32.
+Every contender takes the same random float32 rows in one thread and gives packed codes. The bare product
+gives none: it is X V' of a block of rows and 64 planes, the least that each of them must do. Runs are
+interleaved, so that other work on the machine slows all of them alike. Rates are by the wall clock and by the
+clock of the processor. A ratio is the median of the quotients of one round, by the clock of the processor. An
+offset of 100 puts the rows a hundred times their spread from the origin. Ours take rows of other types as
+they are; the others take float32.
 """
 
 import json
@@ -40,13 +40,13 @@ def contenders(X, dtype):
         for first in range(0, len(X), 1024):
             np.matmul(X[first : first + 1024], normals.T, out=scores[first : first + 1024])
 
-    learned = StructHash(BITS, ranking="sndcg", family="linear:steps=0", n_near=2, n_far=2, random_state=0)
+    learned = StructHash(BITS, family="linear:max_iter=0", n_near=2, n_far=2, random_state=0)
     learned.fit(sample[:300], np.arange(300) % 10)
     index = faiss.IndexLSH(X.shape[1], BITS)
     rotation = faiss.ITQTransform(X.shape[1], BITS, X.shape[1] > BITS)
     rotation.train(sample)
     chain = faiss.IndexPreTransform(rotation, faiss.IndexLSH(BITS, BITS, False, False))
-    lsh, itq = LSH(BITS, random_state=0).fit(sample), ITQ(BITS, n_iter=2, random_state=0).fit(sample)
+    lsh, itq = LSH(BITS, random_state=0).fit(sample), ITQ(BITS, max_iter=2, random_state=0).fit(sample)
     return {
         "product": bare,
         "structhash": lambda: learned.encode(rows),

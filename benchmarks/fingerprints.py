@@ -1,11 +1,11 @@
-"""Checksums of what fixed seeds learn, so that a change of the code that should change no bit can prove it.
+"""Checksums of what fixed seeds learn. They show whether a change of the code has changed a bit.
 
     python benchmarks/fingerprints.py ../shared/data benchmarks/results/fingerprints.json
 
-A line is a method of `METHODS` on a set: the checksums of all codes, of the codes of the same rows as queries
-and of the weights, and the mean average precision (`HashEncoder.score`) of rows not learned from. 32 bits, 300
-rows of digits and 1,000 of usps. Codes depend on the processor and the linear algebra library that they are
-learned with: `machine` names both.
+A line is a method of `METHODS` on a set. It holds the checksums of all codes, of the codes of the same rows
+as queries and of the weights, and the mean average precision (`HashEncoder.score`) of rows not learned from.
+Codes have 32 bits and are learned from 300 rows of digits or 1,000 of usps. They depend on the processor and
+the linear algebra library that they are learned with: `machine` names both.
 """
 
 import json
@@ -44,7 +44,7 @@ def cghash(**settings):
 
 
 def judgements(y, queries):
-    """Rows (query, document, grade) by which each query finds the first 20 rows of its class relevant."""
+    """Rows (query, document, grade): the first 20 rows of its class are relevant to each query."""
     rows = [(q, d, 1) for q in queries for d in np.flatnonzero(y == y[q])[:20] if d != q]
     return np.array(rows)
 
@@ -119,7 +119,7 @@ def checksum(array):
 
 
 def machine():
-    """What else codes depend on: processor and linear algebra."""
+    """Processor and linear algebra, on which codes depend too."""
     blas = [each for each in threadpool_info() if each["user_api"] == "blas"]
     kinds = sorted({f"{each['internal_api']} {each['version']} {each.get('architecture')}" for each in blas})
     return {"processor": platform.machine(), "blas": kinds, "numpy": np.__version__}

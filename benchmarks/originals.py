@@ -5,10 +5,11 @@
     python benchmarks/originals.py score ../shared/data usps sdh --bits 32 --codes seed0.mat seed1.mat \\
         --repository owner/name --commit abc1234 --settings "anchors 1000, ..."
 
-`export` writes `Xtrain`, `Xquery`, `Xdatabase` (raw rows, float64) and `ytrain` (classes 1, 2, ...), of the
-seen-class split of seed 0. `score` takes one file of codes a run of the original and fits ours as often, with
-random states 0, 1, ...; codes are searched by plain Hamming distance, or by weighted one where a file holds
-`weights` (n_bits,). It writes the mean of each measure to benchmarks/results/originals/METHOD.json.
+`export` writes `Xtrain`, `Xquery`, `Xdatabase` (raw rows, float64) and `ytrain` (classes 1, 2, ...) of the
+seen-class split of seed 0. `score` takes one file of codes for each run of the original, and fits ours as
+often, with random states 0, 1, ... Codes are searched by plain Hamming distance, or by weighted Hamming
+distance where a file holds `weights` (n_bits,). The mean of each measure goes to
+benchmarks/results/originals/METHOD.json.
 """
 
 import argparse
@@ -21,25 +22,15 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 import numpy as np
 from scipy.io import loadmat, savemat
 
-from structhash.codes import code_distances, pack
-from structhash.evaluation.compare import PAIRS, retrieval, seen_classes
-from structhash.evaluation.methods import parse_method, prepare
+from structhash.codes import pack
+from structhash.evaluation import code_blocks, parse_method, retrieval, same_label, seen_classes
+from structhash.evaluation.methods import prepare
 from structhash.io import read
 from structhash.io.container import atomic
 
 MEASURES = ("ndcg_paper@100", "map")
 RESULTS = Path(__file__).parent / "results" / "originals"
 SEED = 0  # of the split
-
-
-def measure(query, database, weights, same):
-    """Mean of each measure of packed codes; same(rows) tells which database rows are relevant."""
-    step = max(1, PAIRS // len(database))
-    blocks = (
-        (code_distances(query[rows], database, weights), same(rows))
-        for rows in (slice(first, first + step) for first in range(0, len(query), step))
-    )
-    return retrieval(blocks, MEASURES).mean
 
 
 def mean_of(runs):
@@ -56,10 +47,10 @@ def export(data, split, out):
 
 
 def score(data, split, given):
-    y_query, y_database = data.y[split.queries], data.y[split.database]
+    relevance = same_label(data.y[split.queries], data.y[split.database])
 
-    def same(rows):
-        return y_query[rows, None] == y_database[None]
+    def measure(queries, database, weights):
+        return retrieval(code_blocks(queries, database, relevance, weights), MEASURES).mean
 
     theirs, ours = [], []
     for run, path in enumerate(given.codes):
@@ -69,11 +60,11 @@ def score(data, split, given):
         if [part.shape for part in bits] != expected:
             raise ValueError(f"{path}: codes have shapes {[part.shape for part in bits]}, not {expected}")
         weights = found["weights"].ravel().astype(np.float64) if "weights" in found else None
-        theirs.append(measure(*map(pack, bits), weights, same))
+        theirs.append(measure(*map(pack, bits), weights))
         encoder = prepare(parse_method(given.ours or given.method).encoders[0], given.bits, run)
         encoder.fit(data.X[split.train], data.y[split.train])
         codes = [encoder.encode(data.X[rows]) for rows in (split.queries, split.database)]
-        ours.append(measure(*codes, encoder.search_weights_, same))
+        ours.append(measure(*codes, encoder.search_weights_))
     return {
         "original": mean_of(theirs),
         "ours": mean_of(ours) | {"method": given.ours or given.method},

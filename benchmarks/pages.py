@@ -8,13 +8,12 @@ A table NAME stands behind the line <!-- NAME --> of its page.
 import itertools
 import json
 import re
-import runpy
 from pathlib import Path
 
 from sklearn.utils import get_tags
 
 from structhash.cli.about import PAPER, facts
-from structhash.evaluation.report import LEVEL
+from structhash.evaluation.report import SIGNIFICANCE_LEVEL
 from structhash.pieces import classes
 
 HERE = Path(__file__).parent
@@ -40,15 +39,11 @@ def peers():
     """A line a baseline: what it is, where it comes from, what it learns from, its settings."""
     lines = head("method", "what", "source", "learns from", "distances", "settings")
     for name, encoder in classes("baselines").items():
-        path = HERE / "methods" / f"{name}.py"
-        if not path.exists():
-            continue
-        module, about = runpy.run_path(str(path)), facts(encoder)
-        source = module["SOURCE"]
+        about, source = facts(encoder), encoder.source
         if about["source"] != PAPER:  # the class gives an address
             source = f"[{source}]({about['source'].replace('doi:', 'https://doi.org/')})"
         learns = "labels" if get_tags(encoder()).target_tags.required else "vectors"
-        lines.append(row(f"`{name}`", about["what"], source, learns, distances(encoder), module["SETTINGS"]))
+        lines.append(row(f"`{name}`", about["what"], source, learns, distances(encoder), encoder.settings_from))
     return lines
 
 
@@ -162,7 +157,7 @@ def of_peers(name, protocol, n_bits):
 
 
 def of_ours(name, protocol, n_bits):
-    """The same of `structhash` as it is by default, on the first split of its comparison, that of the peers."""
+    """The same of `distilhash` as it is by default, on the first split of its comparison, that of the peers."""
     path = RESULTS / "best" / f"{name}_{protocol}.json"
     document = json.loads(path.read_text()) if path.exists() else {"lines": []}
     return {
@@ -173,8 +168,8 @@ def of_ours(name, protocol, n_bits):
 
 
 def rivals():
-    """StructHash, the best other code in each of its comparisons, and the p of the worse of the two."""
-    lines = head("data", "classes", "bits", "measure", "StructHash", "best of the others", "", "p")
+    """DistilHash, the best other code in each of its comparisons, and the p of the worse of the two."""
+    lines = head("data", "classes", "bits", "measure", "DistilHash", "best of the others", "", "p")
     for path in sorted((RESULTS / "best").glob("*.json"), key=lambda path: path.stem):
         document = json.loads(path.read_text())
         measures = SEEN if document["protocol"] == "seen" else UNSEEN
@@ -193,7 +188,7 @@ def rivals():
 
 
 def kernel():
-    """StructHash beside peers that have its kernel."""
+    """DistilHash beside peers that have its kernel."""
     return by_set("kernel")
 
 
@@ -235,17 +230,17 @@ def judged():
 
 def mark(p):
     """What a table has behind a value that is significantly below the best."""
-    return "*" if p < LEVEL else ""
+    return "*" if p < SIGNIFICANCE_LEVEL else ""
 
 
 def default(line):
-    """Whether a line is of StructHash as it is recommended, for known or for new classes."""
-    return line["method"] in ("structhash", "structhash@database:embedding=manifold")
+    """Whether a line is of DistilHash as it is recommended, for known or for new classes."""
+    return line["method"] in ("distilhash", "distilhash@database:embedding=manifold")
 
 
 def rival(line):
-    """Whether a line is of StructHash as it is recommended, or of another method."""
-    return default(line) or not line["method"].startswith("structhash")
+    """Whether a line is of DistilHash as it is recommended, or of a method that is not ours."""
+    return default(line) or not line["method"].startswith(("distilhash", "structhash"))
 
 
 def study():

@@ -1,10 +1,8 @@
-"""Every method of benchmarks/methods on every data set of a folder, a fit at a time.
+"""Every baseline, and the methods of this package, on every data set of a folder, a fit at a time.
 
     python benchmarks/peers.py ../shared/data benchmarks/results/peers --bits 16,32,64 --protocol seen
 
-A module of benchmarks/methods holds `SPECS` (method specs as for `structhash compare`), `SOURCE` (the paper, in
-short), `ORIGINAL` (the public repository with the authors' code that ours was compared with, or None) and
-`SETTINGS` (what its defaults are, and whose).
+A baseline says itself how it is run (`Baseline.specs`): method specs as for `structhash compare`.
 
 Each data set and protocol has a file SET_PROTOCOL.json with a line a fit, written after each: a run that was
 interrupted goes on where it stopped, and tries again what failed. Times are wall clock, one BLAS thread.
@@ -13,7 +11,6 @@ interrupted goes on where it stopped, and tries again what failed. Times are wal
 import argparse
 import json
 import os
-import runpy
 import time
 from pathlib import Path
 
@@ -22,19 +19,34 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 import numpy as np
 
 from structhash.cli.inputs import learns
-from structhash.evaluation.compare import MEASURES, PROTOCOLS, compare
-from structhash.evaluation.judged import MEASURES as JUDGED_MEASURES
-from structhash.evaluation.judged import compare_judged
-from structhash.evaluation.methods import parse_method, split_specs
+from structhash.evaluation import (
+    JUDGED_MEASURES,
+    MEASURES,
+    PROTOCOLS,
+    compare,
+    compare_judged,
+    parse_method,
+    split_specs,
+)
 from structhash.io import read
 from structhash.io.container import atomic
+from structhash.pieces import classes
 
-HERE = Path(__file__).parent
+OWN_SPECS = [  # the methods of this package, and the vectors themselves
+    "cghash",
+    "distilhash",
+    "distilhash:embedding=metric",
+    "float",
+    "structhash:ranking=auc",
+    "structhash:ranking=ndcg",
+    "structhash",
+    "structhash:family=rbf",
+]
 
 
-def modules():
-    """What each module of benchmarks/methods holds, by its name."""
-    return {path.stem: runpy.run_path(str(path)) for path in sorted((HERE / "methods").glob("*.py"))}
+def every_spec():
+    """Method specs of all that is compared by default."""
+    return [*OWN_SPECS, *(spec for baseline in classes("baselines").values() for spec in baseline.specs())]
 
 
 def suits(path, protocol):
@@ -110,14 +122,13 @@ def arguments():
     parser.add_argument("--bits", default="16,32,64")
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--sets", help="names, comma-separated; by default all that suit the protocol")
-    parser.add_argument("--methods", help="specs, comma-separated; by default those of benchmarks/methods")
+    parser.add_argument("--methods", help="specs, comma-separated; by default `every_spec`")
     return parser.parse_args()
 
 
 if __name__ == "__main__":
     given = arguments()
-    specs = [spec for module in modules().values() for spec in module["SPECS"]]
-    specs = split_specs(given.methods) if given.methods else specs
+    specs = split_specs(given.methods) if given.methods else every_spec()
     for spec in specs:  # bad words are refused before the first fit
         parse_method(spec)
     names = given.sets.split(",") if given.sets else sorted(path.stem for path in given.data.glob("*.npz"))

@@ -2,8 +2,8 @@
 
     python benchmarks/pieces.py ../shared/data benchmarks/results/pieces.json
 
-Each model is scored by all measures, so that one trained for a measure is compared on it. Sets with labels are
-split into seen classes, those with judgements into five folds of queries.
+Each model is scored by all measures, and so by the one it is trained for. Sets with labels are split by the
+protocol of seen classes, sets with judgements into five folds of queries.
 """
 
 import json
@@ -15,8 +15,7 @@ from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from structhash.evaluation.compare import compare
-from structhash.evaluation.judged import compare_judged
+from structhash.evaluation import compare, compare_judged
 from structhash.io import read
 from structhash.pieces import names
 

@@ -1,7 +1,7 @@
 """How the default settings were chosen: on a split of the training rows of four data sets.
 
-Each setting is fitted on 1,400 of the 2,000 training rows of the seen-class split and judged by its mean
-average precision among the other 600. No query and no other row of the database is looked at.
+A model with each setting is fitted to 1,400 of the 2,000 training rows of the seen-class split, and judged by
+its mean average precision among the other 600. No query and no other row of the database has a part.
 
     python benchmarks/settings.py ../shared/data benchmarks/results/settings.json
 """
@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from structhash import StructHash
-from structhash.evaluation.compare import seen_classes
+from structhash.evaluation import seen_classes
 from structhash.io import read
 
 SETS = ("usps", "isolet", "mnist", "cifar10_gist512")
-BASE = {"C": 30, "start": "spectral:ridge=1", "family": "linear:steps=50,sharpness=2"}
+BASE = {"C": 30, "start": "spectral:ridge=1", "family": "linear:max_iter=50,sharpness=2"}
 CHANGES = [
     {},
     {"C": 10},
@@ -25,9 +25,9 @@ CHANGES = [
     {"start": "spectral:ridge=0.1"},
     {"start": "spectral:ridge=10"},
     {"start": "spectral:ridge=100"},
-    {"family": "linear:steps=50,sharpness=1"},
-    {"family": "linear:steps=50,sharpness=4"},
-    {"family": "linear:steps=20,sharpness=2"},
+    {"family": "linear:max_iter=50,sharpness=1"},
+    {"family": "linear:max_iter=50,sharpness=4"},
+    {"family": "linear:max_iter=20,sharpness=2"},
 ]
 SEED = 10
 

@@ -6,54 +6,43 @@
 Each line of `LINES` is written to the output as soon as it is there, in place of an older one of that name.
 
 - time: of whole fits, beside the *floor*: 50 refinement steps a bit that do nothing but their three products
-  Zv, Ws and Z'g, measured just before and just after each fit.
-- phases: of one more fit; what a phase calls counts for itself alone, so that the phases add up to the total.
+  Zv, Ws and Z'g. The floor is measured just before and just after each fit.
+- phases: of one more fit. A second counts for the innermost phase, so that the phases add up to the total.
 - memory: peak of one more fit in a process of its own, a training point, beyond rows X and their features Z.
 
-All on one thread. CPU seconds are those of the whole process; wall seconds are more where other work shares the
-machine.
+All runs have one thread. CPU seconds are those of the whole process. Wall seconds are more where other work
+shares the machine.
 """
 
 import argparse
-import ctypes
-import functools
-import gc
 import json
 import multiprocessing
 import os
 import platform
-import resource
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import numba
 import numpy as np
 import scipy
+from measuring import Phases, clock, peak_of
 from threadpoolctl import threadpool_limits
 
 from structhash import CGHash, StructHash
-from structhash.evaluation.compare import seen_classes
-from structhash.families import linear
+from structhash.evaluation import seen_classes
 from structhash.families.linear import Linear
-from structhash.families.starts.spectral import Spectral
 from structhash.io import read
 from structhash.io.container import atomic
-from structhash.masters.columns import Columns
-from structhash.masters.ranking import RankingMaster
-from structhash.masters.triplet import TripletMaster
-from structhash.pair_weights import PairGraph, pair_graph
-from structhash.supervision.labels import Labels
-from structhash.training import column_generation as colgen
+from structhash.pair_weights import pair_graph
+from structhash.supervision import Labels
 
 SEED, RUNS = 0, 5
 WARM_ROWS, WARM_BITS = 300, 10  # of the fit that compiles all kernels: a second byte of the code is begun
@@ -96,60 +85,6 @@ LINES = {
     "usps_cghash": Line("usps", kind=CGHash),
     **{f"mnist_{n}": size(n) for n in SIZES},
 }
-
-
-class Phases:
-    """Wall and CPU seconds of phases that call each other, the time of each counted once."""
-
-    timed = (
-        ("pair weights", PairGraph, "weigh"),
-        ("pair weights", colgen, "score"),
-        ("pair weights", linear, "score"),
-        ("start", Spectral, "__call__"),
-        ("refine", Linear, "refine"),
-        ("inference", Columns, "evaluate"),
-        ("master", RankingMaster, "add"),
-        ("master", TripletMaster, "add"),
-    )
-
-    def __init__(self) -> None:
-        self.seconds = {phase: np.zeros(2) for phase, _, _ in self.timed} | {"other": np.zeros(2)}
-        self.running, self.last = ["other"], clock()
-
-    def charge(self) -> None:
-        """Give the time since the last call to the innermost phase."""
-        now = clock()
-        self.seconds[self.running[-1]] += now - self.last
-        self.last = now
-
-    def wrap(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def timed(*args: Any, **kwargs: Any) -> Any:
-            self.charge()
-            self.running.append(phase)
-            try:
-                return function(*args, **kwargs)
-            finally:
-                self.charge()
-                self.running.pop()
-
-        return timed
-
-    @contextmanager
-    def watch(self) -> Iterator[None]:
-        """Time the functions in `timed`; only in the thread that calls."""
-        with ExitStack() as stack:
-            for phase, owner, name in self.timed:
-                wrapped = self.wrap(phase, getattr(owner, name))
-                stack.enter_context(mock.patch.object(owner, name, wrapped))
-            self.last = clock()
-            yield
-            self.charge()
-
-
-def clock() -> np.ndarray:
-    """Wall and process CPU seconds."""
-    return np.array([time.perf_counter(), time.process_time()])
 
 
 def training_rows(folder: Path, line: Line) -> tuple[np.ndarray, np.ndarray]:
@@ -236,44 +171,11 @@ def peak_memory(folder: Path, name: str, n_bits: int) -> dict[str, Any]:
     with threadpool_limits(1):
         X, y = training_rows(folder, line)
         warm(line, X, y)
-        gc.collect()
-        with suppress(OSError, AttributeError):  # glibc alone has it: what was freed goes back to the system
-            ctypes.CDLL(None).malloc_trim(0)
-        reset = forget_peak()
-        before = resident("VmRSS") if reset else peak_so_far()
-        encoder = line.encoder(n_bits).fit(X, y)
-        peak = resident("VmHWM") if reset else peak_so_far()
-    features = encoder.family_.features(X[:1], encoder.state_).nbytes * len(X)
-    return {
-        "bytes_a_point": round((peak - before - features) / len(X)),
-        "before": before,
-        "peak": peak,
-        "X": X.nbytes,
-        "Z": features,
-        "peak_of": "fit" if reset else "process",
-    }
-
-
-def forget_peak() -> bool:
-    """Let the peak of this process begin anew; False where the system has no such thing."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return False
-    return True
-
-
-def resident(key: str) -> int:
-    """VmRSS or VmHWM of this process in bytes."""
-    for row in Path("/proc/self/status").read_text().splitlines():
-        if row.startswith(f"{key}:"):
-            return int(row.split()[1]) * 1024
-    raise OSError(f"/proc/self/status has no {key}")
-
-
-def peak_so_far() -> int:
-    """Largest resident size since the process began, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        encoder, found = peak_of(lambda: line.encoder(n_bits).fit(X, y))
+    function = encoder.hash_function_
+    features = function.family.features(X[:1], function.family_state).nbytes * len(X)
+    beyond = found["peak"] - found["before"] - features
+    return {"bytes_a_point": round(beyond / len(X)), **found, "X": X.nbytes, "Z": features}
 
 
 def run(folder: Path, name: str, n_bits: int, runs: int, parts: list[str]) -> dict[str, Any]:

@@ -2,108 +2,103 @@
 
     python benchmarks/study.py ../shared/data benchmarks/results/study.json
 
-Seen classes: the 2,000 training rows of a split in three parts, each ranked among itself by codes learned from
-the other two. Unseen classes: of the classes that the 4,000 training rows have, three quarters teach
-(`unseen_classes` again); rows of the others, at most 4,000 (`few`: 1,000), from all of the data set, so that
-they are as many as in a database, are ranked among themselves, and are what @database means. The classes that
-the split itself searches have no part. 64 bits and their prefix of 32, plain Hamming distance, mean average
-precision and precision at 10 of each row's ranking. `gain` and `p` are those of the 64 bits over the first
-choice, by a t-test paired by row over all sets. PULL, NEAREST and TARGETS stand for what the embedding has
-(TARGETS=hard: the labels' own), SOFT and SOFTER for how much less sharp than the probabilities the vectors of
-`posterior` are from which bits are learned and those of rows, QUERIES for the power of those of queries
-(alike: as rows).
+A choice is a method spec, or `HARD`, whose targets are those of the labels.
+
+Seen classes: the 2,000 training rows of a split are cut into three parts. Each part is ranked among itself by
+codes learned from the other two. Unseen classes: three quarters of the classes of the 4,000 training rows are
+learned from. Rows of the other classes are ranked among themselves, and are what @database means: at most
+4,000 (`few`: 1,000) rows, drawn from the whole data set, so that they are as many as in a database. The
+classes that the split itself searches have no part.
+
+Codes have 64 bits and a prefix of 32, and are compared by plain Hamming distance. The measures are the mean
+average precision and the precision at 10 of each row's ranking. `gain` and `p` compare 64 bits with the first
+choice, by a t-test paired by row over all sets. `new_class_evidence` is what `embedding="auto"` decides by.
 """
 
-import contextlib
 import json
 import os
 import sys
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
-from unittest import mock
+from typing import Any
 
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import numpy as np
 from scipy.stats import ttest_1samp
 
-from structhash.embeddings import posterior
+from structhash import DistilHash
 from structhash.embeddings.posterior import Posterior
-from structhash.evaluation.compare import code_blocks, float_blocks, retrieval, seen_classes, unseen_classes
-from structhash.evaluation.methods import parse_method
+from structhash.evaluation import (
+    code_blocks,
+    float_blocks,
+    parse_method,
+    retrieval,
+    seen_classes,
+    unseen_classes,
+)
 from structhash.io import read
 from structhash.metrics import without_self
-from structhash.pieces import classes
-from structhash.training.distillation import surer
+from structhash.training.distillation import embed_points
+from structhash.training.embedding_choice import new_class_evidence
 
 SETS = ("usps", "isolet", "mnist", "cifar10_gist512", "banking77_minilm")
 SEEDS = (10,)  # of splits, none of which any other benchmark uses
+HARD = "distilhash with hard targets"
+POSTERIOR, DATABASE = "distilhash:embedding=posterior", "distilhash@database:embedding"
 SEEN = [
+    "distilhash",
+    f"{POSTERIOR}:self_weight=1",
+    f"{POSTERIOR}:self_weight=8",
+    HARD,
+    f"{POSTERIOR}:query_temperatures=()",
+    f"{POSTERIOR}:query_temperatures=4",
+    f"{POSTERIOR}:query_temperatures=1",
+    f"{POSTERIOR}:query_temperatures=0.5",
+    f"{POSTERIOR}:temperature=4",
+    f"{POSTERIOR}:temperature=16",
+    f"{POSTERIOR}:row_temperature=8",
+    f"{POSTERIOR}:row_temperature=32",
+    f"{POSTERIOR}:row_temperature=8,query_temperatures=()",
+    f"{POSTERIOR}:temperature=2,row_temperature=2,query_temperatures=()",
+    "distilhash:start=several",
     "structhash",
-    "structhash PULL=1",
-    "structhash PULL=8",
-    "structhash TARGETS=hard",
-    "structhash QUERIES=alike",
-    "structhash QUERIES=0.25",
-    "structhash QUERIES=1",
-    "structhash QUERIES=2",
-    "structhash SOFT=4",
-    "structhash SOFT=16",
-    "structhash SOFTER=8",
-    "structhash SOFTER=32",
-    "structhash SOFTER=8 QUERIES=alike",
-    "structhash SOFT=2 SOFTER=2 QUERIES=alike",
-    "structhash:start=several",
-    "structhash:ranking=sndcg",
     "sdh:n_anchors=2000",
 ]
 UNSEEN = [
-    "structhash@database:embedding=manifold",
-    "structhash@database:embedding=manifold PULL=0",
-    "structhash@database:embedding=manifold PULL=8",
-    "structhash@database:embedding=metric",
-    "structhash@database:embedding=metric PULL=0",
-    "structhash:embedding=metric",
-    "structhash@database:embedding=cosine",
-    "structhash@database:embedding=cosine NEAREST=0",
-    "structhash@database:embedding=posterior",
+    f"{DATABASE}=manifold",
+    f"{DATABASE}=manifold:self_weight=0",
+    f"{DATABASE}=manifold:self_weight=8",
+    f"{DATABASE}=metric",
+    f"{DATABASE}=metric:self_weight=0",
+    "distilhash:embedding=metric",
+    f"{DATABASE}=cosine",
+    f"{DATABASE}=cosine:n_nearest=0",
+    f"{DATABASE}=posterior",
     "cca_itq",
     "itq@database",
     "agh@database",
     "float",
 ]
-FEW = ["structhash@database:embedding=manifold", "structhash@database:embedding=metric"]
+FEW = [f"{DATABASE}=manifold", f"{DATABASE}=metric"]
 MEASURES = ("map", "precision@10")
 HELD = {"unseen": 4000, "few": 1000}  # rows of unseen classes, at most
 
 
-def hard(labels):
-    """Targets spread evenly over the partners of the query's class, or over all where there are none."""
+@dataclass(frozen=True)
+class HardTargets(Posterior):
+    """`Posterior` with targets spread evenly over the partners of the query's class, or over all partners.
 
-    def targets(self, Z, queries, partners, counts):
-        same = (labels[partners] == labels[queries][:, None]).astype(float)
+    Its points must be all training rows, in their order: at most `n_points` rows.
+    """
+
+    labels: Any = field(default=None, compare=False)
+
+    def targets(self, vectors, queries, partners, multiplicities):
+        same = (self.labels[partners] == self.labels[queries][:, None]).astype(float)
         same[same.sum(axis=1) == 0] = 1
         return same / same.sum(axis=1, keepdims=True)
-
-    return targets
-
-
-@contextlib.contextmanager
-def changed(words, labels):
-    """All embeddings with what the words say."""
-    with contextlib.ExitStack() as stack:
-        for word in words:
-            key, _, value = word.partition("=")
-            if key in ("SOFT", "SOFTER"):
-                stack.enter_context(mock.patch.object(posterior, key, float(value)))
-            elif key == "QUERIES":
-                powers = () if value == "alike" else (float(value),)
-                stack.enter_context(mock.patch.object(Posterior, "query_powers", powers))
-            else:
-                setting = hard(labels) if key == "TARGETS" else float(value) if key == "PULL" else int(value)
-                for kind in classes("embeddings").values():
-                    stack.enter_context(mock.patch.object(kind, key.lower(), setting))
-        yield
 
 
 def precision(blocks):
@@ -125,22 +120,26 @@ def numbered(blocks):
 
 def scores(spec, data, train, held, seed):
     """Measures of the held-out rows at 64 and at 32 bits, and seconds to fit."""
-    spec, *words = spec.split()
-    method, rows, labels = parse_method(spec), data.X[held].astype(np.float32), data.y[held]
+    rows, labels = data.X[held].astype(np.float32), data.y[held]
 
     def relevant(block):
         return labels[block, None] == labels
 
-    if method.is_float:
+    if spec == "float":
         found = precision(numbered(float_blocks(rows, rows, relevant)))
         return found, found, 0.0
     began = time.perf_counter()
-    X, y = data.X[train].astype(np.float32), data.y[train]
-    with changed(words, y):
-        encoder, _ = method.fit(X, y, 64, seed, rows)
-        seconds = time.perf_counter() - began
-        codes = [(encoder.encode_queries(rows, n), encoder.encode(rows, n)) for n in (64, 32)]
+    encoder = fitted(spec, data.X[train].astype(np.float32), data.y[train], seed, rows)
+    seconds = time.perf_counter() - began
+    codes = [(encoder.encode_queries(rows, n), encoder.encode(rows, n)) for n in (64, 32)]
     return *(precision(numbered(code_blocks(*both, relevant))) for both in codes), seconds
+
+
+def fitted(spec, X, y, seed, database):
+    """The encoder of a choice, with 64 bits."""
+    if spec == HARD:
+        return DistilHash(64, embedding=HardTargets(labels=y), random_state=seed).fit(X, y)
+    return parse_method(spec).fit(X, y, 64, seed, database)[0]
 
 
 def splits(y, protocol, seed):
@@ -185,8 +184,8 @@ def run(folder, protocol, specs):
     return lines
 
 
-def sureness(folder):
-    """By set: how often a row that teaches is surer of its class than one held out, by `surer`."""
+def evidence(folder):
+    """By set: how often a left-out training row has a larger class probability than a held-out row."""
     found = {}
     for name in SETS:
         data = read(folder / f"{name}.npz")
@@ -194,12 +193,14 @@ def sureness(folder):
         for protocol in ("seen", "unseen"):
             train, held = splits(data.y, protocol, SEEDS[0])[0]
             X, others = (data.X[rows].astype(np.float32) for rows in (train, held))
-            found[name][protocol] = round(surer(X, data.y[train], others)[0], 3)
+            class_index = np.unique(data.y[train], return_inverse=True)[1]
+            points = embed_points(Posterior(), X, class_index, others, np.random.default_rng(0))
+            found[name][protocol] = round(new_class_evidence(points, others)[0], 3)
     return found
 
 
 if __name__ == "__main__":
     folder, out = Path(sys.argv[1]), Path(sys.argv[2])
     lines = run(folder, "seen", SEEN) + run(folder, "unseen", UNSEEN) + run(folder, "few", FEW)
-    document = {"sets": SETS, "seeds": SEEDS, "surer": sureness(folder), "lines": lines}
+    document = {"sets": SETS, "seeds": SEEDS, "new_class_evidence": evidence(folder), "lines": lines}
     out.write_text(json.dumps(document, indent=1) + "\n")

@@ -12,26 +12,7 @@ BANNED = ("but for", "anew", "whence", "find more so", "such as they", "wherefor
 PATTERN = re.compile(rf"\b({'|'.join(BANNED)})\b")
 
 TO_DO = {  # shrinks to nothing
-    "README.md: anew",
     "benchmarks/pages.py: anew",
-    "benchmarks/speed.py: anew",
-    "docs/evaluation.md: anew",
-    "docs/method.md: anew",
-    "docs/method.md: but for",
-    "docs/results.md: anew",
-    "src/structhash/baselines/_anchor_graph.py: but for",
-    "src/structhash/baselines/_boosted_trees.py: anew",
-    "src/structhash/baselines/agh.py: anew",
-    "src/structhash/baselines/agh.py: but for",
-    "src/structhash/baselines/bre.py: but for",
-    "src/structhash/baselines/cca_itq.py: but for",
-    "src/structhash/baselines/hdml.py: anew",
-    "src/structhash/baselines/ksh.py: but for",
-    "src/structhash/baselines/sdh.py: but for",
-    "src/structhash/evaluation/methods.py: anew",
-    "src/structhash/evaluation/report.py: but for",
-    "src/structhash/objectives/rankings/_chain.py: but for",
-    "src/structhash/supervision/nearest.py: anew",
 }
 
 

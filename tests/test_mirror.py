@@ -8,9 +8,6 @@ ROOT = Path(structhash.__file__).parent
 TESTS = Path(__file__).parent
 
 TO_DO = {  # shrinks to nothing
-    "baselines/test_itq.py",
-    "baselines/test_lsh.py",
-    "baselines/test_one_hot.py",
     "cli/test_about.py",
     "cli/test_codes.py",
     "cli/test_commands.py",

@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash.evaluation.compare import compare
+from structhash.pieces import names
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "peers.py"
 X, Y = (array[:160] for array in load_digits(return_X_y=True))
@@ -73,8 +74,10 @@ def test_judged(peers, tmp_path, capsys):
     )
 
 
-def test_every_module_says_what_it_is(peers):
-    modules = peers["modules"]()
-    assert {"structhash", "cghash", "float", "itq"} <= set(modules)
-    for module in modules.values():
-        assert {"SPECS", "SOURCE", "ORIGINAL", "SETTINGS"} <= set(module)
+def test_everything_is_compared_by_default(peers):
+    specs = peers["every_spec"]()
+    assert len(set(specs)) == len(specs)
+    assert {"structhash", "distilhash", "cghash", "float", "itq@database", "classifier_lsh:of=scores"} <= set(
+        specs
+    )
+    assert set(names("baselines")) <= set(specs)

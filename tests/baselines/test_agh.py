@@ -91,7 +91,7 @@ def test_graph_in_two_pieces():
     X = rng.standard_normal((80, 3)) + np.where(np.arange(80) < 40, 0, 1e3)[:, None]
     encoder = AGH(n_bits=40, layers=1, n_anchors=8, random_state=0).fit(X)
     assert (encoder.eigenvalues_[:6] < 1 - 1e-3).all()  # 3 inner vectors a piece,
-    assert encoder.eigenvalues_[6] == pytest.approx(1)  # that which tells the pieces apart,
+    assert encoder.eigenvalues_[6] == pytest.approx(1)  # the vector that tells the pieces apart,
     assert not encoder.eigenvalues_[7:].any()  # and no others
     bits = encoder.transform(X)
     assert (bits[:40, 6] == bits[0, 6]).all()

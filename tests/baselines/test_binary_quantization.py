@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import euclidean_distances
 
 from structhash.baselines import LSH, BinaryQuantization
-from structhash.baselines.binary_quantization import nearest
+from structhash.baselines.binary_quantization import _nearest_rows
 from structhash.evaluation.compare import compare
 
 X, Y = (array[:500] for array in load_digits(return_X_y=True))
@@ -59,7 +59,7 @@ def test_nearest_breaks_ties_by_row():
     rng = np.random.default_rng(0)
     for k in (1, 7, 40):
         distances = rng.integers(0, 5, 40)
-        assert sorted(nearest(distances, k)) == sorted(np.argsort(distances, kind="stable")[:k])
+        assert sorted(_nearest_rows(distances, k)) == sorted(np.argsort(distances, kind="stable")[:k])
 
 
 def test_lines_of_a_comparison():

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash.baselines import BRE, LSH
-from structhash.baselines.bre import best_step, descend, flip, normals, random_pairs
+from structhash.baselines._coordinate_descent import best_step, descend, flip, normals, random_pairs
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_rows_at_most(digits):
     assert not np.allclose(encoder.mean_, digits[0].mean(axis=0))
 
 
-@pytest.mark.parametrize("name", ["anchors", "max_iter", "max_rows"])
+@pytest.mark.parametrize("name", ["n_anchors", "max_iter", "max_rows"])
 def test_settings(digits, name):
     with pytest.raises(ValueError, match=f"{name}=0: give an integer of at least 1"):
         BRE(**{name: 0}).fit(*digits)

@@ -7,7 +7,7 @@ from sklearn.cross_decomposition import CCA
 from sklearn.datasets import load_digits
 
 from structhash.baselines import CCA_ITQ, ITQ
-from structhash.baselines.cca_itq import canonical
+from structhash.baselines.cca_itq import _canonical_directions
 
 
 @pytest.fixture(scope="module")
@@ -17,28 +17,28 @@ def digits():
     return X[rows], y[rows]
 
 
-def eigenproblem(X, y, reg):
+def eigenproblem(X, y, ridge):
     """The correlations and directions as the eigenvalue problem that the docstring states."""
     Z = (X - X.mean(axis=0)) / np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
     Y = (y[:, None] == np.unique(y)).astype(float)
     C = np.cov(np.hstack([Z, Y]).T)
     d = Z.shape[1]
-    ridge = reg * np.eye(len(C))
-    Cxx, Cyy, Cxy = (C + ridge)[:d, :d], (C + ridge)[d:, d:], C[:d, d:]
+    diagonal = ridge * np.eye(len(C))
+    Cxx, Cyy, Cxy = (C + diagonal)[:d, :d], (C + diagonal)[d:, d:], C[:d, d:]
     values, vectors = eigh(Cxy @ np.linalg.solve(Cyy, Cxy.T), Cxx)
     return Z, np.sqrt(np.maximum(values[::-1], 0)), vectors[:, ::-1]
 
 
-@pytest.mark.parametrize("reg", [1e-6, 1e-3, 10.0])
+@pytest.mark.parametrize("ridge", [1e-6, 1e-3, 10.0])
 @pytest.mark.parametrize("n_bits", [4, 16])
-def test_directions_solve_the_eigenvalue_problem(digits, reg, n_bits):
+def test_directions_solve_the_eigenvalue_problem(digits, ridge, n_bits):
     X, y = digits[0][:500], digits[1][:500]
-    encoder = CCA_ITQ(n_bits, reg=reg, random_state=0).fit(X, y)
-    Z, r, vectors = eigenproblem(X, y, reg)
+    encoder = CCA_ITQ(n_bits, ridge=ridge, random_state=0).fit(X, y)
+    Z, r, vectors = eigenproblem(X, y, ridge)
     k = min(n_bits, 9)  # ten classes
     assert encoder.correlations_.shape == (k,)
     np.testing.assert_allclose(encoder.correlations_, r[:k], rtol=1e-6)
-    W, found = canonical(Z, np.eye(10)[y], reg, n_bits)
+    W, found = _canonical_directions(Z, np.eye(10)[y], ridge, n_bits)
     np.testing.assert_allclose(found, r[:k], rtol=1e-6)
     np.testing.assert_allclose(np.abs(W), np.abs(vectors[:, :k] * r[:k]), rtol=1e-4, atol=1e-6)
 
@@ -46,7 +46,7 @@ def test_directions_solve_the_eigenvalue_problem(digits, reg, n_bits):
 def test_without_a_ridge_it_is_scikit_learns_cca(digits):
     X, y = digits[0][:, 20:36], digits[1]
     Z = X - X.mean(axis=0)
-    W, r = canonical(Z, np.eye(10)[y], 1e-9, 3)
+    W, r = _canonical_directions(Z, np.eye(10)[y], 1e-9, 3)
     model = CCA(n_components=3, scale=False, max_iter=2000, tol=1e-12).fit(Z, np.eye(10)[y][:, 1:])
     theirs = model.transform(Z, np.eye(10)[y][:, 1:])
     correlations = [np.corrcoef(theirs[0][:, k], theirs[1][:, k])[0, 1] for k in range(3)]
@@ -56,13 +56,13 @@ def test_without_a_ridge_it_is_scikit_learns_cca(digits):
 
 @pytest.mark.parametrize("n_bits", [5, 9, 20])
 def test_rotation_is_that_of_itq(digits, n_bits):
-    """The square problem of the authors' code: all n_bits directions, those without correlation being zero."""
+    """The square problem of the authors' code: n_bits directions, zero where correlations are."""
     X, y = digits[0][:400], digits[1][:400]
-    encoder = CCA_ITQ(n_bits, n_iter=15, random_state=3).fit(X, y)
+    encoder = CCA_ITQ(n_bits, max_iter=15, random_state=3).fit(X, y)
     Z, r, vectors = eigenproblem(X, y, 1e-3)
     k = min(n_bits, 9)
     W = vectors[:, :k] * r[:k]
-    ours = encoder.rotation_ @ encoder.planes_  # W', since RR' = I, but for scale and signs
+    ours = encoder.rotation_ @ encoder.planes_  # W', since RR' = I, up to scale and signs
     W *= np.sign((ours * W.T).sum(axis=1))
     V = np.zeros((len(Z), n_bits))
     V[:, :k] = Z @ W
@@ -111,8 +111,8 @@ def test_classes_of_the_same_mean():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"reg": 0}, "reg=0: give a finite number above 0"),
-        ({"n_iter": 0}, "n_iter=0: give an integer of at least 1"),
+        ({"ridge": 0}, "ridge=0: give a finite number above 0"),
+        ({"max_iter": 0}, "max_iter=0: give an integer of at least 1"),
     ],
 )
 def test_settings(digits, settings, message):

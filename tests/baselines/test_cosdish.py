@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from structhash.baselines import COSDISH, ITQ, LSH
-from structhash.baselines.cosdish import balanced_signs, column_codes, learn_codes, ridge_weights
-from structhash.estimators.base import load_model
+from structhash.baselines.cosdish import _balanced_signs, _column_codes, _learn_codes, _ridge_weights
+from structhash.estimators.loading import load_model
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_quadratic_programme(m):
     found = []
     for _ in range(20):
         Q, p = symmetric(rng, m), 3 * rng.normal(size=m)
-        b = balanced_signs(Q, p)
+        b = _balanced_signs(Q, p)
         assert set(np.unique(b)) <= {-1.0, 1.0}
         assert (b > 0).sum() == m // 2
         values = np.sort([c @ Q @ c + p @ c for c in balanced(m)])
@@ -64,7 +64,7 @@ def test_scatter_is_within_twice_the_least():
             cluster = points[np.append(b > 0, True)]
             return ((cluster - cluster.mean(axis=0)) ** 2).sum()
 
-        assert scatter(balanced_signs(Q, p)) <= 2 * min(map(scatter, balanced(m))) + 1e-9
+        assert scatter(_balanced_signs(Q, p)) <= 2 * min(map(scatter, balanced(m))) + 1e-9
 
 
 def test_shift_of_dissimilar_entries_changes_nothing():
@@ -75,7 +75,7 @@ def test_shift_of_dissimilar_entries_changes_nothing():
     S_others = np.where(classes[:, None] == others, 1.0, -0.3)
     G = np.where(rng.random((40, 8)) < 0.5, 1.0, -1.0)
     for shift in (0.6, -2.0):
-        codes = [column_codes(S + c, (S_others + c) @ G, G.T @ G) for c in (0, shift)]
+        codes = [_column_codes(S + c, (S_others + c) @ G, G.T @ G) for c in (0, shift)]
         np.testing.assert_array_equal(*codes)
 
 
@@ -85,7 +85,7 @@ def test_columns_against_loops():
     columns, others = np.arange(6), np.arange(6, 30)
     S = np.where(y[:, None] == y[columns], 1.0, -0.4)
     G = np.where(rng.random((24, n_bits)) < 0.5, 1.0, -1.0)
-    B = column_codes(S[columns], S[others].T @ G, G.T @ G)
+    B = _column_codes(S[columns], S[others].T @ G, G.T @ G)
     for k in range(n_bits):
         left = n_bits * S[columns] - sum(np.outer(B[:, m], B[:, m]) for m in range(k))
         left_others = n_bits * S[others] - sum(np.outer(G[:, m], B[:, m]) for m in range(k))
@@ -101,7 +101,7 @@ def test_columns_against_loops():
 def test_other_rows_minimise_the_absolute_error():
     """For S in {-1, 1}: two classes of equal size; after one alternation, by enumeration."""
     y, n_bits = np.arange(24) % 2, 5
-    B = learn_codes(y, n_bits, 1, 1, np.random.default_rng(4))
+    B = _learn_codes(y, n_bits, 1, 1, np.random.default_rng(4))
     rng = np.random.default_rng(4)
     rng.random((24, n_bits))
     columns = rng.choice(24, n_bits, replace=False)
@@ -121,7 +121,7 @@ def test_objective_falls():
         return ((16 * S - B @ B.T) ** 2).mean()
 
     start = np.where(np.random.default_rng(1).random((200, 16)) < 0.5, 1.0, -1.0)
-    end = learn_codes(y, 16, 10, 3, np.random.default_rng(1))
+    end = _learn_codes(y, 16, 10, 3, np.random.default_rng(1))
     assert loss(end) < 0.7 * loss(start)
     inside, outside = (end @ end.T)[alike].mean(), (end @ end.T)[~alike].mean()
     assert inside > 14
@@ -133,11 +133,11 @@ def test_hash_function_is_ridge_on_standardised_features(digits, rows):
     X, y, other, _ = digits
     X, y = X[:rows], y[:rows]  # with constant features, and with fewer rows than features
     encoder = COSDISH(n_bits=12, random_state=3).fit(X, y)
-    B = learn_codes(y, 12, 10, 3, np.random.default_rng(3))
+    B = _learn_codes(y, 12, 10, 3, np.random.default_rng(3))
     scale = np.sqrt((len(X) - 1) / len(X))
     Z = StandardScaler().fit_transform(X) * scale
     np.testing.assert_allclose(
-        ridge_weights(Z, B, 1.0), Ridge(alpha=1.0, fit_intercept=False).fit(Z, B).coef_.T, atol=1e-9
+        _ridge_weights(Z, B, 1.0), Ridge(alpha=1.0, fit_intercept=False).fit(Z, B).coef_.T, atol=1e-9
     )
     model = make_pipeline(StandardScaler(), Ridge(alpha=1 / scale**2, fit_intercept=False)).fit(X, B)
     scores = model.predict(other)
@@ -170,7 +170,7 @@ def test_trees(digits, tmp_path):
     encoder.set_params(function="trees", n_trees=10).fit(X, y)
     assert not hasattr(encoder, "planes_")
     assert encoder.score(other, y_other) > linear + 0.05
-    B = learn_codes(y, 16, 10, 3, np.random.default_rng(0))
+    B = _learn_codes(y, 16, 10, 3, np.random.default_rng(0))
     assert np.mean(encoder.transform(X) == (B > 0)) > 0.93
     encoder.save(tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").encode(other), encoder.encode(other))
@@ -189,7 +189,7 @@ def test_awkward_numbers_of_bits(digits, n_bits):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_iter": 0}, "n_iter=0: give an integer of at least 1"),
+        ({"max_iter": 0}, "max_iter=0: give an integer of at least 1"),
         ({"n_alternations": True}, "n_alternations=True: give an integer of at least 1"),
         ({"ridge": 0}, "ridge=0: give a finite number above 0"),
         ({"function": "forest"}, "function='forest': give 'linear' or 'trees'"),

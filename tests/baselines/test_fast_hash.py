@@ -17,7 +17,7 @@ from structhash.baselines._two_step import (
     pair_loss,
     pair_weights,
 )
-from structhash.baselines.fast_hash import row_weights
+from structhash.baselines.fast_hash import _row_weights
 
 
 @pytest.fixture(scope="module")
@@ -174,8 +174,8 @@ def test_row_weights():
     for i, j, size in zip(pairs.first, pairs.second, np.abs(a)):
         expected[i] += size
         expected[j] += size
-    np.testing.assert_array_equal(row_weights(pairs, a, 9), expected)
-    np.testing.assert_array_equal(row_weights(pairs, 0 * a, 9), 1)
+    np.testing.assert_array_equal(_row_weights(pairs, a, 9), expected)
+    np.testing.assert_array_equal(_row_weights(pairs, 0 * a, 9), 1)
 
 
 def test_retrieval_and_prefix(digits):

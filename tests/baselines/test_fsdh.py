@@ -42,7 +42,7 @@ def test_labels_step_is_ridge(parts):
 
 @pytest.mark.parametrize("nu", [1e-5, 0.3])
 def test_loss_never_rises(digits, nu):
-    losses = FSDH(n_bits=16, nu=nu, n_iter=10, random_state=1).fit(*digits[:2]).losses_
+    losses = FSDH(n_bits=16, nu=nu, max_iter=10, random_state=1).fit(*digits[:2]).losses_
     assert len(losses) > 2
     assert (np.diff(losses) <= 1e-9 * losses[0]).all()
 

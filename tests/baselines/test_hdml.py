@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash.baselines import HDML, ITQ, hdml
-from structhash.baselines.hdml import DECAYS, _Draw, accuracy, augment, step
+from structhash.baselines import HDML, ITQ, _triplets
+from structhash.baselines._triplets import WEIGHT_DECAYS, TripletSampler, accuracy, augment, step
 from structhash.codes import hamming
-from structhash.estimators.base import load_model
+from structhash.estimators.loading import load_model
 from structhash.metrics import average_precision, tie_blocks
 
 
@@ -21,7 +21,7 @@ def digits():
 
 @pytest.fixture(scope="module")
 def fitted(digits):
-    return HDML(n_bits=16, weight_decay=0.03, n_epochs=300, random_state=0).fit(*digits[:2])
+    return HDML(n_bits=16, weight_decay=0.03, max_iter=300, random_state=0).fit(*digits[:2])
 
 
 def distance(a, b):
@@ -75,7 +75,7 @@ def test_step_by_finite_differences():
     index = np.arange(12) % 3
     Z = np.hstack([rng.normal(size=(12, 4)), np.ones((12, 1))])
     W = 0.7 * rng.normal(size=(3, 5))
-    rows, near, far = _Draw(index)(rng)
+    rows, near, far = TripletSampler(index).draw(rng)
     gradient, sums = step(Z, index, (rows, near, far), W, 2.0, 0.1)
     for j, k in product(range(3), range(5)):
         ends = []
@@ -91,7 +91,7 @@ def test_step_takes_the_nearest_of_other_classes():
     rng = np.random.default_rng(3)
     index = np.arange(20) % 4
     Z, W = rng.normal(size=(20, 6)), rng.normal(size=(5, 6))
-    rows, near, far = _Draw(index)(rng)
+    rows, near, far = TripletSampler(index).draw(rng)
     codes = Z @ W.T > 0
     total = 0
     for i, p in zip(rows, near):
@@ -104,9 +104,9 @@ def test_step_takes_the_nearest_of_other_classes():
 def test_triplets():
     rng = np.random.default_rng(4)
     index = rng.permutation(np.repeat(np.arange(4), [1, 2, 5, 9]))
-    draw, seen = _Draw(index), set()
+    sampler, seen = TripletSampler(index), set()
     for _ in range(300):
-        rows, near, far = draw(rng)
+        rows, near, far = sampler.draw(rng)
         assert sorted(rows) == np.flatnonzero(index != 0).tolist()
         assert (index[near] == index[rows]).all()
         assert (near != rows).all()
@@ -170,11 +170,11 @@ def test_weight_decay_is_chosen(digits, monkeypatch):
             sizes.append((len(given), len(index), apart.shape))
             return next(scores)
 
-        monkeypatch.setattr(hdml, "accuracy", stand_in)
-        encoder = HDML(n_bits=4, n_epochs=1, validation_epochs=1, random_state=1).fit(X, y)
-        assert encoder.weight_decay_ == DECAYS[best]
+        monkeypatch.setattr(_triplets, "accuracy", stand_in)
+        encoder = HDML(n_bits=4, max_iter=1, validation_iter=1, random_state=1).fit(X, y)
+        assert encoder.weight_decay_ == WEIGHT_DECAYS[best]
         assert sizes == [(160, 640, (160, 640))] * 3
-    assert HDML(n_bits=4, n_epochs=1, random_state=1).fit(X[:400], y[:400]).weight_decay_ == DECAYS[0]
+    assert HDML(n_bits=4, max_iter=1, random_state=1).fit(X[:400], y[:400]).weight_decay_ == WEIGHT_DECAYS[0]
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_weight_decay_is_chosen(digits, monkeypatch):
         ({"margin": 0}, "margin=0: give a finite number above 0"),
         ({"weight_decay": -1}, "weight_decay=-1: give a finite number above 0"),
         ({"learning_rate": np.nan}, "learning_rate=nan: give a finite number above 0"),
-        ({"n_epochs": 0}, "n_epochs=0: give an integer of at least 1"),
-        ({"validation_epochs": 1.5}, "validation_epochs=1.5: give an integer of at least 1"),
+        ({"max_iter": 0}, "max_iter=0: give an integer of at least 1"),
+        ({"validation_iter": 1.5}, "validation_iter=1.5: give an integer of at least 1"),
     ],
 )
 def test_settings(digits, settings, message):

@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash.baselines import KLSH, LSH
-from structhash.baselines._anchors import draw_anchors
-from structhash.baselines.klsh import random_normals
+from structhash.baselines._rows import draw_anchors
+from structhash.baselines.klsh import _random_normals
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def similarities(X, anchors, sigma):
 def test_bits_are_planes_in_feature_space(digits):
     """An explicit map phi with phi(x)'phi(y) = k(x, y), mean and covariance of the anchors taken there."""
     X = digits[0]
-    encoder = KLSH(n_bits=12, anchors=40, sampled=6, random_state=0).fit(X)
+    encoder = KLSH(n_bits=12, n_anchors=40, n_summed=6, random_state=0).fit(X)
     anchors = encoder.kernel_["anchors"] + encoder.kernel_["center"]
     distances = ((anchors[:, None] - anchors[None]) ** 2).sum(axis=2)
     sigma = np.sqrt(distances.mean())
@@ -53,10 +53,10 @@ def test_bits_are_planes_in_feature_space(digits):
 def test_weights_have_unit_variance_and_no_sum(digits):
     X = digits[0][:100]
     G = similarities(X, X, 30.0)
-    W = random_normals(G, 50, 10, np.random.default_rng(0))
+    W = _random_normals(G, 50, 10, np.random.default_rng(0))
     np.testing.assert_allclose(W.sum(axis=0), 0, atol=1e-6)
     scores = (G - G.mean(axis=0)) @ W
-    # w'Kw = (p - 1) / t * (t - t^2 / p), for e_S less its mean has squared norm t - t^2 / p
+    # w'Kw = (p - 1) / t * (t - t^2 / p), for e_S minus its mean has squared norm t - t^2 / p
     K = G - G.mean(axis=0) - G.mean(axis=1)[:, None] + G.mean()
     np.testing.assert_allclose(np.einsum("ij,ij->j", W, K @ W), 99 / 10 * (10 - 1.0), rtol=1e-8)
     np.testing.assert_allclose(scores.mean(axis=0), 0, atol=1e-9)
@@ -65,7 +65,7 @@ def test_weights_have_unit_variance_and_no_sum(digits):
 def test_collisions_follow_the_angle(digits):
     """The chance that a plane parts two points is nearly their angle, seen from the mean in feature space."""
     X = digits[0][:160]
-    encoder = KLSH(n_bits=4000, anchors=160, random_state=0).fit(X)
+    encoder = KLSH(n_bits=4000, n_anchors=160, random_state=0).fit(X)
     bits = encoder.transform(X).astype(float)
     apart = (bits @ (1 - bits).T + (1 - bits) @ bits.T) / 4000
     G = similarities(X, X, encoder.kernel_["bandwidth"])
@@ -105,7 +105,7 @@ def test_anchors_are_distinct():
     assert {tuple(row) for row in draw_anchors(many, 40, rng)} == {tuple(row) for row in many}
 
 
-@pytest.mark.parametrize("name", ["anchors", "sampled"])
+@pytest.mark.parametrize("name", ["n_anchors", "n_summed"])
 def test_settings(digits, name):
     with pytest.raises(ValueError, match=f"{name}=0: give an integer of at least 1"):
         KLSH(**{name: 0}).fit(digits[0])

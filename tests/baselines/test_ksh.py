@@ -6,7 +6,7 @@ from scipy.linalg import eigh
 from sklearn.datasets import load_digits
 
 from structhash.baselines import ITQ, KSH
-from structhash.baselines.ksh import _Residual, ascend, learn_bits
+from structhash.baselines._greedy_bits import Residual, ascend, learn_bits
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def sign(scores):
 
 def test_first_bit_is_the_top_eigenvector(small):
     K, y, S = small
-    A, history = learn_bits(K, y, 10, n_bits=1, steps=1)
+    A, history, _ = learn_bits(K, y, 10, n_bits=1, max_iter=1)
     _, vectors = eigh(K.T @ S @ K, K.T @ K)
     spectral = sign(K @ vectors[:, -1])
     got = sign(K @ A[0])
@@ -44,7 +44,7 @@ def test_bits_and_losses_against_dense_residuals(small):
     """Each bit is at least as good as the spectral one of the dense residual, and losses are as recorded."""
     K, y, S = small
     n_bits = 6
-    A, history = learn_bits(K, y, 10, n_bits=n_bits, steps=200)
+    A, history, _ = learn_bits(K, y, 10, n_bits=n_bits, max_iter=200)
     R, Y = n_bits * S, []
     for a, record in zip(A, history, strict=True):
         _, vectors = eigh(K.T @ R @ K, K.T @ K)
@@ -62,7 +62,7 @@ def test_residual_against_dense(small):
     rng = np.random.default_rng(0)
     Y = sign(rng.standard_normal((3, 60)))
     dense, v = 5 * S - Y.T @ Y, rng.standard_normal(60)
-    R = _Residual(5, 10, y, Y)
+    R = Residual(5, 10, y, Y)
     value, *parts = R.along(v)
     assert value == pytest.approx(v @ dense @ v)
     np.testing.assert_allclose(R.times(*parts), dense @ v, atol=1e-10)
@@ -70,26 +70,27 @@ def test_residual_against_dense(small):
 
 def test_ascent_climbs_to_a_stationary_point(small):
     K, y, S = small
-    R = _Residual(4, 10, y, np.empty((0, 60)))
+    R = Residual(4, 10, y, np.empty((0, 60)))
 
     def smooth(a):
         f = np.tanh(K @ a / 2)
         return f @ (4 * S) @ f
 
     start = np.random.default_rng(1).standard_normal(12)
-    one = ascend(K, R, start, 1)
+    one, n_steps = ascend(K, R, start, 1)
+    assert n_steps == 1
     slope = np.array([(smooth(start + e) - smooth(start - e)) / 2e-5 for e in 1e-5 * np.eye(12)])
     moved = one - start  # a first step goes along the gradient, by 1 / 2^k
     assert moved @ slope / np.linalg.norm(moved) / np.linalg.norm(slope) == pytest.approx(1, abs=1e-6)
     ratio = np.log2(np.linalg.norm(slope) / np.linalg.norm(moved))
     assert ratio == pytest.approx(round(ratio), abs=1e-4)
-    values = [smooth(ascend(K, R, start, steps)) for steps in (1, 10, 100)]
+    values = [smooth(ascend(K, R, start, max_iter)[0]) for max_iter in (1, 10, 100)]
     assert smooth(start) < values[0] < values[1] < values[2]
 
 
 def test_codes_are_the_formula(digits):
     X, y = digits
-    encoder = KSH(n_bits=8, anchors=50, steps=50, random_state=0).fit(X[:300], y[:300])
+    encoder = KSH(n_bits=8, n_anchors=50, max_iter=50, random_state=0).fit(X[:300], y[:300])
     anchors = encoder.kernel_["anchors"] + encoder.kernel_["center"]
     assert len(anchors) == 50
     assert (((anchors[:, None] - X[None, :300]) ** 2).sum(axis=2).min(axis=1) < 1e-18).all()  # training rows
@@ -106,7 +107,7 @@ def test_codes_are_the_formula(digits):
 
 def test_retrieval_on_digits(digits):
     X, y = digits
-    encoder = KSH(n_bits=8, anchors=60, random_state=0).fit(X[:300], y[:300])
+    encoder = KSH(n_bits=8, n_anchors=60, random_state=0).fit(X[:300], y[:300])
     itq = ITQ(n_bits=8, random_state=0).fit(X[:300])
     assert encoder.score(X[1200:], y[1200:]) > itq.score(X[1200:], y[1200:]) + 0.1
 
@@ -123,12 +124,12 @@ def test_singular_features(digits):
 
 def test_rows_at_most(digits):
     X, y = digits
-    encoder = KSH(n_bits=4, anchors=500, max_rows=60, random_state=0).fit(X, y)
+    encoder = KSH(n_bits=4, n_anchors=500, max_rows=60, random_state=0).fit(X, y)
     assert encoder.coef_.shape == (4, 60)
     assert encoder.score(X, y) > 0.2
 
 
-@pytest.mark.parametrize("name", ["anchors", "steps", "max_rows"])
+@pytest.mark.parametrize("name", ["n_anchors", "max_iter", "max_rows"])
 def test_settings(digits, name):
     with pytest.raises(ValueError, match=f"{name}=0: give an integer of at least 1"):
         KSH(**{name: 0}).fit(*digits)

@@ -86,7 +86,7 @@ def test_affinity_is_that_of_all_products(digits):
 def test_affinity_of_many_bits_follows_the_kernel():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(1500, 2)) * [3.0, 1.0]
-    encoder = MDSH(n_bits=200, sigma=0.8, random_state=0).fit(X)
+    encoder = MDSH(n_bits=200, bandwidth=0.8, random_state=0).fit(X)
     Q = X[:60]
     true = np.exp(-((Q[:, None] - X) ** 2).sum(axis=2) / (2 * 0.8**2))
     found = -encoder.own_distances(X)(Q)
@@ -95,20 +95,22 @@ def test_affinity_of_many_bits_follows_the_kernel():
 
 def test_sigma(digits):
     X = digits[0]
-    assert MDSH(n_bits=4).fit(X).sigma_ == pytest.approx(cdist(X, X).mean() / 4)
-    with pytest.raises(ValueError, match="sigma=0: give a finite number above 0"):
-        MDSH(sigma=0).fit(X)
-    with pytest.raises(ValueError, match=r"sigma=0\.001 is too small for the spread of the rows; leave it out"):
-        MDSH(sigma=1e-3).fit(X)
-    with pytest.raises(ValueError, match=r"sigma=1e\+09 is too large for the spread of the rows"):
-        MDSH(sigma=1e9).fit(X)
+    assert MDSH(n_bits=4).fit(X).bandwidth_ == pytest.approx(cdist(X, X).mean() / 4)
+    with pytest.raises(ValueError, match="bandwidth=0: give a finite number above 0"):
+        MDSH(bandwidth=0).fit(X)
+    with pytest.raises(
+        ValueError, match=r"bandwidth=0\.001 is too small for the spread of the rows; leave it out"
+    ):
+        MDSH(bandwidth=1e-3).fit(X)
+    with pytest.raises(ValueError, match=r"bandwidth=1e\+09 is too large for the spread of the rows"):
+        MDSH(bandwidth=1e9).fit(X)
     with pytest.raises(ValueError, match="min_weight=2: give a number above 0 and at most 1"):
         MDSH(min_weight=2).fit(X)
 
 
 def test_one_axis_by_interpolation():
     X = np.random.default_rng(1).standard_normal((700, 1))
-    encoder = MDSH(n_bits=3, sigma=0.5, min_weight=0.9).fit(X)  # one function, three thresholds
+    encoder = MDSH(n_bits=3, bandwidth=0.5, min_weight=0.9).fit(X)  # one function, three thresholds
     assert (encoder.weights_ == 1).all()
     assert len(np.unique(encoder.thresholds_)) == 3
     sign = encoder.axes_[0, 0]

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash.baselines import ITQ, MLH, mlh
-from structhash.baselines.mlh import DECAYS, augment, curve, train
+from structhash.baselines import ITQ, MLH, _pair_steps
+from structhash.baselines._pair_steps import augment, curve, train
+from structhash.baselines.mlh import _WEIGHT_DECAYS
 from structhash.codes import hamming
 from structhash.metrics import average_precision, tie_blocks
 
@@ -85,12 +86,12 @@ def test_share_of_alike_pairs(monkeypatch, share):
         seen.append(alike.mean())
         return augment(F, H, alike, rho)
 
-    monkeypatch.setattr(mlh, "augment", spy)
+    monkeypatch.setattr(_pair_steps, "augment", spy)
     rng = np.random.default_rng(0)
     index = np.repeat(np.arange(8), [5, 20, 35, 20, 20, 50, 10, 40])
-    steps = train(rng.normal(size=(200, 3)), index, rng.normal(size=(2, 3)), 1, 1e-4, share, rng)
+    iterate = train(rng.normal(size=(200, 3)), index, rng.normal(size=(2, 3)), 1, 1e-4, share, rng)
     for _ in range(20):
-        steps(0.0)
+        iterate(0.0)
     chance = (np.bincount(index) ** 2).sum() / 200**2
     drawn = max(round(100 * (share - chance)), 0) / 100
     assert np.mean(seen) == pytest.approx(drawn + (1 - drawn) * chance, abs=0.01)
@@ -119,12 +120,12 @@ def test_retrieval(digits, n_bits):
 
 def test_settings_are_chosen(digits):
     X, y = digits[:2]
-    encoder = MLH(n_bits=8, n_iter=1, validation_iter=1, random_state=0).fit(X, y)
+    encoder = MLH(n_bits=8, max_iter=1, validation_iter=1, random_state=0).fit(X, y)
     assert 1 <= encoder.rho_ <= 8
-    assert encoder.weight_decay_ in DECAYS
-    given = MLH(n_bits=8, rho=7, weight_decay=0.5, n_iter=1, random_state=0).fit(X, y)
+    assert encoder.weight_decay_ in _WEIGHT_DECAYS
+    given = MLH(n_bits=8, rho=7, weight_decay=0.5, max_iter=1, random_state=0).fit(X, y)
     assert (given.rho_, given.weight_decay_) == (7, 0.5)
-    few = MLH(n_bits=8, n_iter=1, random_state=0).fit(X[:3], [0, 1, 2])
+    few = MLH(n_bits=8, max_iter=1, random_state=0).fit(X[:3], [0, 1, 2])
     assert (few.rho_, few.weight_decay_) == (2, 1e-4)
 
 
@@ -134,7 +135,7 @@ def test_lengths_of_rows_do_not_matter(digits):
     y = np.concatenate([y, y])
     factor = np.tile(1 + np.arange(400) % 3, 2)[:, None]
     Z = X - X.mean(axis=0)
-    settings = {"n_bits": 6, "rho": 2, "weight_decay": 1e-3, "n_iter": 2, "random_state": 0}
+    settings = {"n_bits": 6, "rho": 2, "weight_decay": 1e-3, "max_iter": 2, "random_state": 0}
     one, other = MLH(**settings).fit(Z, y), MLH(**settings).fit(Z * factor, y)
     np.testing.assert_allclose(one.planes_, other.planes_, atol=1e-9)
 
@@ -146,7 +147,7 @@ def test_lengths_of_rows_do_not_matter(digits):
         ({"rho": 65}, "rho=65: give at most n_bits, 64"),
         ({"weight_decay": 0}, "weight_decay=0: give a finite number above 0"),
         ({"positive_share": 1.5}, "positive_share=1.5: give a number above 0 and at most 1"),
-        ({"n_iter": 0}, "n_iter=0: give an integer of at least 1"),
+        ({"max_iter": 0}, "max_iter=0: give an integer of at least 1"),
         ({"validation_iter": 0}, "validation_iter=0: give an integer of at least 1"),
     ],
 )

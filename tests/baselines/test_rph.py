@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import ndcg_score
 
 from structhash.baselines import ITQ, RPH
-from structhash.baselines.rph import expected_ndcg, rank
+from structhash.baselines.rph import _expected_ndcg, _rank_gradient
 from structhash.codes import hamming
 from structhash.metrics import average_precision, tie_blocks
 
@@ -40,7 +40,7 @@ def test_by_loops_and_finite_differences(labels):
     rng = np.random.default_rng(0)
     Z, W = rng.normal(size=(9, 4)), rng.normal(size=(5, 4))
     index = {"mixed": np.arange(9) % 3, "single": np.zeros(9, int), "alone": np.arange(9) // 8}[labels]
-    value, gradient = expected_ndcg(W, Z, index)
+    value, gradient = _expected_ndcg(W, Z, index)
     assert value == pytest.approx(naive(W, Z, index))
     assert (value == 0) == (labels == "single")
     for j, k in product(range(5), range(4)):
@@ -61,7 +61,7 @@ def test_is_ndcg_where_scores_are_far_apart():
         others = np.arange(30) != q
         expected += ndcg_score((index[others] == index[q])[None].astype(float), scores[q, others][None])
     slopes = np.zeros((30, 30))
-    assert rank(scores, index, slopes) == pytest.approx(expected)
+    assert _rank_gradient(scores, index, slopes) == pytest.approx(expected)
     assert np.abs(slopes).max() < 1e-3
 
 
@@ -80,7 +80,7 @@ def test_retrieval(digits, n_bits):
 
 def test_one_mini_batch_climbs_steadily(digits):
     X, y = digits[0][:60], digits[1][:60]
-    encoder = RPH(n_bits=6, learning_rate=0.3, n_epochs=60, random_state=0).fit(X, y)
+    encoder = RPH(n_bits=6, learning_rate=0.3, max_iter=60, random_state=0).fit(X, y)
     assert (np.diff(encoder.values_) > 0).mean() > 0.95
 
 
@@ -90,7 +90,7 @@ def test_one_mini_batch_climbs_steadily(digits):
         ({"weight_decay": 0}, "weight_decay=0: give a finite number above 0"),
         ({"learning_rate": np.inf}, "learning_rate=inf: give a finite number above 0"),
         ({"batch_size": 0}, "batch_size=0: give an integer of at least 1"),
-        ({"n_epochs": 0}, "n_epochs=0: give an integer of at least 1"),
+        ({"max_iter": 0}, "max_iter=0: give an integer of at least 1"),
     ],
 )
 def test_settings(digits, settings, message):

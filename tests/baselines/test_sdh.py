@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from structhash._numerics.blocks import normalize_rows
 from structhash.baselines import ITQ, LSH, SDH
 from structhash.baselines._discrete import ridge_with_bias
-from structhash.baselines.sdh import descend
+from structhash.baselines.sdh import _descend
 from structhash.codes import hamming
 from structhash.metrics import average_precision, tie_blocks
 
@@ -26,7 +26,7 @@ def similarities(X, anchors, sigma):
     return np.array([[np.exp(-((x - a) ** 2).sum() / (2 * sigma**2)) for a in anchors] for x in X])
 
 
-def plain(X, y, n_bits, seed, ridge=1.0, nu=1e-5, kernel_ridge=1e-2, sigma=0.4, n_iter=5):
+def plain(X, y, n_bits, seed, ridge=1.0, nu=1e-5, kernel_ridge=1e-2, sigma=0.4, max_iter=5):
     """The method by dense routines, a row and a bit at a time; the last features, P and losses."""
     rng = np.random.default_rng(seed)
     Z = np.array([x / np.sqrt((x**2).sum()) for x in X])
@@ -39,11 +39,11 @@ def plain(X, y, n_bits, seed, ridge=1.0, nu=1e-5, kernel_ridge=1e-2, sigma=0.4, 
         return np.linalg.inv(A.T @ A + weight * np.eye(A.shape[1])) @ A.T @ T
 
     losses = []
-    for round in range(n_iter + 1):
+    for round in range(max_iter + 1):
         W, P = regress(B, Y, ridge), regress(phi, B, kernel_ridge)
         fit = np.linalg.norm(B - phi @ P) ** 2 + kernel_ridge * np.linalg.norm(P) ** 2
         losses.append(np.linalg.norm(Y - B @ W) ** 2 + ridge * np.linalg.norm(W) ** 2 + nu * fit)
-        if round == n_iter:
+        if round == max_iter:
             break
         before = B.copy()
         for _ in range(10):
@@ -73,7 +73,7 @@ def test_against_loops(digits):
 
 @pytest.mark.parametrize("nu", [1e-5, 0.3])
 def test_loss_never_rises(digits, nu):
-    losses = SDH(n_bits=16, nu=nu, n_iter=15, random_state=1).fit(*digits[:2]).losses_
+    losses = SDH(n_bits=16, nu=nu, max_iter=15, random_state=1).fit(*digits[:2]).losses_
     assert losses[-1] < 0.95 * losses[0]
     assert (np.diff(losses) <= 1e-9 * losses[0]).all()
 
@@ -87,7 +87,7 @@ def test_descent_against_enumeration():
         return b @ A @ b - 2 * b @ q
 
     start = B.copy()
-    found = descend(B, Q, A)
+    found = _descend(B, Q, A)
     every = np.array(list(itertools.product([-1.0, 1.0], repeat=6)))
     best = 0
     for before, after, q in zip(start, found, Q, strict=True):
@@ -164,7 +164,7 @@ def test_threads(digits):
     ("settings", "message"),
     [
         ({"n_anchors": 0}, "n_anchors=0: give an integer of at least 1"),
-        ({"n_iter": 1.5}, "n_iter=1.5: give an integer of at least 1"),
+        ({"max_iter": 1.5}, "max_iter=1.5: give an integer of at least 1"),
         ({"bandwidth": 0}, "bandwidth=0: give a finite number above 0"),
         ({"ridge": -1}, "ridge=-1: give a finite number above 0"),
         ({"nu": np.inf}, "nu=inf: give a finite number above 0"),

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from structhash.baselines import LSH, PCAH, SH
-from structhash.baselines.sh import leading_modes
+from structhash.baselines.sh import _leading_modes
 from structhash.codes import hamming
 from structhash.metrics import average_precision, tie_blocks
 
@@ -54,7 +54,7 @@ def test_modes_are_eigenfunctions_of_a_box():
         values = np.linalg.eigvalsh(L)[1:20] * (n / length) ** 2
         found += [(value, axis, m + 1) for m, value in enumerate(values)]
     found.sort()
-    axis, mode = leading_modes(size, 12)
+    axis, mode = _leading_modes(size, 12)
     assert list(zip(axis.tolist(), mode.tolist(), strict=True)) == [(a, m) for _, a, m in found[:12]]
 
 

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from structhash.baselines import LSH, SPHER
 from structhash.codes import hamming
-from structhash.estimators.base import load_model
+from structhash.estimators.loading import load_model
 from structhash.metrics import average_precision, tie_blocks
 
 

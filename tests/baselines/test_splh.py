@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 
 from structhash.baselines import LSH, PCAH, SPLH
 from structhash.baselines._label_pairs import draw_pairs
-from structhash.baselines.splh import NORM
+from structhash.baselines.splh import _ROW_NORM
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def digits():
 def dense_splh(X, S, n_bits, eta, alpha):
     """All n x n matrices, and the residual of the rows themselves."""
     Z = X - X.mean(axis=0)
-    Z = Z * NORM / np.sqrt(np.mean((Z**2).sum(axis=1)))
+    Z = Z * _ROW_NORM / np.sqrt(np.mean((Z**2).sum(axis=1)))
     R, S, planes = Z.copy(), S.astype(float), []
     for _ in range(n_bits):
         M = R.T @ R / len(Z) + eta * Z.T @ S @ Z / len(Z)

@@ -5,8 +5,9 @@ import pytest
 from scipy.linalg import eigh
 from sklearn.datasets import load_digits
 
+from structhash._numerics.blocks import normalize_rows
 from structhash.baselines import ITQ, LSH, STH
-from structhash.baselines.sth import ALONE, _unit, eigenmap, halves, label_graph
+from structhash.baselines.sth import _LONE_DEGREE, _eigenmap, _halves, _label_graph
 
 
 @pytest.fixture(scope="module")
@@ -28,16 +29,16 @@ def loop_graph(X, y, k):
 @pytest.mark.parametrize("k", [3, 100])
 def test_graph(digits, k):
     X, y = digits[0][:80], digits[1][:80]
-    W = label_graph(_unit(X, np.zeros(64)), y, k).toarray()
+    W = _label_graph(normalize_rows(X), y, k).toarray()
     np.testing.assert_allclose(W, loop_graph(X, y, k), atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 100])
 def test_eigenmap(digits, k):
     X, y = digits[0][:90], digits[1][:90]
-    W = label_graph(_unit(X, np.zeros(64)), y, k)
+    W = _label_graph(normalize_rows(X), y, k)
     D = np.diag(W.sum(axis=1))
-    values, Y = eigenmap(W, 30, np.random.default_rng(0))
+    values, Y = _eigenmap(W, 30, np.random.default_rng(0))
     expected = eigh(D - W.toarray(), D, eigvals_only=True)[1:31]
     np.testing.assert_allclose(values, expected, atol=1e-10)
     np.testing.assert_allclose((D - W.toarray()) @ Y, D @ Y * values, atol=1e-10)
@@ -46,11 +47,11 @@ def test_eigenmap(digits, k):
 
 
 def test_lonely_rows():
-    W = label_graph(np.eye(4), np.array([0, 0, 1, 2]), 5)
-    values, Y = eigenmap(W, 9, np.random.default_rng(0))
+    W = _label_graph(np.eye(4), np.array([0, 0, 1, 2]), 5)
+    values, Y = _eigenmap(W, 9, np.random.default_rng(0))
     assert Y.shape == (4, 3)
     assert np.isfinite(Y).all()
-    D = np.diag([W[0, 1], W[0, 1], ALONE, ALONE])
+    D = np.diag([W[0, 1], W[0, 1], _LONE_DEGREE, _LONE_DEGREE])
     np.testing.assert_allclose(Y.T @ D @ Y, np.eye(3), atol=1e-10)
     np.testing.assert_allclose(values, [0, 0, 2], atol=1e-10)
 
@@ -58,15 +59,15 @@ def test_lonely_rows():
 def test_medians():
     Y = np.array([[0.0, 1, 1], [1, 1, 0], [2, 1, 0], [3, 0, 0]])
     bits = [[False, True, True], [False, True, False], [True, True, False], [True, False, False]]
-    np.testing.assert_array_equal(halves(Y), bits)
+    np.testing.assert_array_equal(_halves(Y), bits)
 
 
 def test_svm_is_optimal(digits):
     X, y = digits[0][:300], digits[1][:300]
     encoder = STH(9, C=0.7, random_state=0).fit(X, y)
     U = X / np.linalg.norm(X, axis=1, keepdims=True)
-    _, Y = eigenmap(label_graph(U, y, 25), 9, np.random.default_rng(0))
-    for w, bits in zip(encoder.planes_, halves(Y).T):
+    _, Y = _eigenmap(_label_graph(U, y, 25), 9, np.random.default_rng(0))
+    for w, bits in zip(encoder.planes_, _halves(Y).T):
         side = np.where(bits, 1, -1)
         short = np.maximum(0, 1 - side * (U @ w))
         gradient = w - 2 * 0.7 * U.T @ (side * short)

@@ -11,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 from structhash.baselines import ITQ, LSH, TSH
 from structhash.baselines._label_pairs import draw_pairs
 from structhash.baselines._two_step import energy, pair_weights, relax, symmetric
-from structhash.estimators.base import load_model
+from structhash.estimators.loading import load_model
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_never_worse_than_the_eigenvector():
 
 @pytest.mark.parametrize("inference", ["spectral", "graph_cut"])
 def test_losses_fall(digits, inference):
-    encoder = TSH(8, functions="svm", inference=inference, random_state=0).fit(digits[0][:200], digits[1][:200])
+    encoder = TSH(8, function="svm", inference=inference, random_state=0).fit(digits[0][:200], digits[1][:200])
     assert (np.diff(encoder.losses_) < 0).all()
     assert encoder.losses_[-1] < 0.3 * encoder.losses_[0]
 
@@ -66,10 +66,10 @@ def test_many_short_classes():
     assert purity("ksh", "spectral") < 0.3  # as the class's notes say
 
 
-@pytest.mark.parametrize("functions", ["rbf_svm", "svm"])
-def test_classifiers_against_scikit_learn(digits, functions):
+@pytest.mark.parametrize("function", ["rbf_svm", "svm"])
+def test_classifiers_against_scikit_learn(digits, function):
     X, y = digits[0][:200], digits[1][:200]
-    encoder = TSH(4, functions=functions, C=2000, random_state=0)
+    encoder = TSH(4, function=function, C=2000, random_state=0)
     bits, _ = TSH(4, random_state=0)._infer(y, np.random.default_rng(0))
     varying = X.min(axis=0) < X.max(axis=0)  # other features of the training rows say nothing
     scaler = MinMaxScaler().fit(X[:, varying])
@@ -77,7 +77,7 @@ def test_classifiers_against_scikit_learn(digits, functions):
     apart = np.sort(((Z[:, None] - Z) ** 2).sum(axis=2), axis=1)[:, :50]
     found = encoder.fit(X, y).transform(digits[0])
     for j in range(4):
-        if functions == "rbf_svm":
+        if function == "rbf_svm":
             machine = SVC(C=10, gamma=1 / apart.mean())
         else:
             machine = LinearSVC(C=10, dual=False, max_iter=10_000)
@@ -85,27 +85,27 @@ def test_classifiers_against_scikit_learn(digits, functions):
         assert np.mean(found[:, j] == expected) > 0.998
 
 
-@pytest.mark.parametrize(("functions", "gain"), [("rbf_svm", 0.15), ("svm", -0.05), ("trees", 0.1)])
-def test_retrieval(digits, functions, gain):
+@pytest.mark.parametrize(("function", "gain"), [("rbf_svm", 0.15), ("svm", -0.05), ("trees", 0.1)])
+def test_retrieval(digits, function, gain):
     X, y = digits
-    settings = {"functions": functions, "inference": "graph_cut", "loss": "hinge", "random_state": 0}
+    settings = {"function": function, "inference": "graph_cut", "loss": "hinge", "random_state": 0}
     score = TSH(12, **settings).fit(X[:400], y[:400]).score(X[400:], y[400:])
     assert score > gain + ITQ(12, random_state=0).fit(X[:400]).score(X[400:], y[400:])
     assert score > gain + 0.05 + LSH(12, random_state=0).fit(X[:400]).score(X[400:], y[400:])
 
 
-@pytest.mark.parametrize("functions", ["rbf_svm", "svm", "trees"])
-def test_saved_models(digits, functions, tmp_path):
+@pytest.mark.parametrize("function", ["rbf_svm", "svm", "trees"])
+def test_saved_models(digits, function, tmp_path):
     X, y = digits[0][:100], digits[1][:100]
-    encoder = TSH(4, functions=functions, random_state=0).fit(X, y)
+    encoder = TSH(4, function=function, random_state=0).fit(X, y)
     encoder.save(tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").encode(digits[0]), encoder.encode(digits[0]))
 
 
-@pytest.mark.parametrize("functions", ["rbf_svm", "svm", "trees"])
-def test_many_equal_rows(functions):
+@pytest.mark.parametrize("function", ["rbf_svm", "svm", "trees"])
+def test_many_equal_rows(function):
     X = np.repeat([[0.0, 5], [1, 5]], 60, axis=0)
-    encoder = TSH(4, functions=functions, random_state=0).fit(X, np.repeat([0, 1], 60))
+    encoder = TSH(4, function=function, random_state=0).fit(X, np.repeat([0, 1], 60))
     codes = encoder.encode(X)
     assert len(np.unique(codes)) == 2
     assert (codes[:60] == codes[0]).all()
@@ -115,7 +115,7 @@ def test_many_equal_rows(functions):
     ("settings", "message"),
     [
         ({"loss": "other"}, "loss='other': give one of ksh, hinge, bre"),
-        ({"functions": "rbf"}, "functions='rbf': give one of rbf_svm, svm, trees"),
+        ({"function": "rbf"}, "function='rbf': give one of rbf_svm, svm, trees"),
         ({"inference": "cut"}, "inference='cut': give one of spectral, graph_cut"),
         ({"C": 0}, "C=0: give a finite number above 0"),
         ({"n_similar": 0}, "n_similar=0: give an integer of at least 1"),

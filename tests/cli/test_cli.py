@@ -503,7 +503,7 @@ BAD = {
     "none judged relevant": ("fit", "qrels_none.npz", *NEW),
     "neighbours, itq": ("fit", "x.npy", *NEW, "--neighbours", "--method", "itq"),
     "neighbours to choose by": ("fit", "x.npy", *NEW, "--neighbours", "--method", "structhash:C=3|30"),
-    "no labels to choose by": ("fit", "x.npy", *NEW, "--method", "itq:n_iter=5|9"),
+    "no labels to choose by": ("fit", "x.npy", *NEW, "--method", "itq:max_iter=5|9"),
     "unlabeled of another width": (*FIT, "--unlabeled", "narrow.npz"),
     "unlabeled with NaN": (*FIT, "--unlabeled", "nan.npz"),
     "no unlabeled file": (*FIT, "--unlabeled", "nowhere.npy"),

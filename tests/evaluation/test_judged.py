@@ -1,11 +1,18 @@
+"""Comparisons by judgements: held-out queries are not seen, and each is scored once."""
+
 import numpy as np
 import pytest
 
-from structhash import Qrels, StructHash
-from structhash.embeddings.manifold import Manifold
-from structhash.evaluation.compare import code_blocks, float_blocks, judgements, retrieval
-from structhash.evaluation.judged import compare_judged, training
-from structhash.evaluation.report import summarise
+from structhash import DistilHash, Qrels, StructHash
+from structhash.evaluation import (
+    code_blocks,
+    compare_judged,
+    float_blocks,
+    judgement_folds,
+    retrieval,
+    summarise,
+)
+from structhash.evaluation.judged import check_judged_method
 
 
 @pytest.fixture(scope="module")
@@ -19,32 +26,75 @@ def topics():
     return X.astype(np.float32), centres.astype(np.float32), np.array(table)
 
 
+def grades_of(qrels):
+    """Grades (10, 120) of the judgements."""
+    grades = np.zeros((10, 120), int)
+    grades[qrels[:, 0], qrels[:, 1]] = qrels[:, 2]
+    return grades
+
+
+def judgements_for(qrels, train):
+    """Judgements of some queries, numbered by their place in `train`, in plain loops."""
+    return np.array([[np.flatnonzero(train == q)[0], j, grade] for q, j, grade in qrels if q in train])
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """(class, X, y) of every fit of a DistilHash or StructHash."""
+    seen = []
+
+    def watch(cls):
+        fit = cls.fit
+
+        def watched(self, X, y=None, **more):
+            seen.append((cls, X, y))
+            return fit(self, X, y, **more)
+
+        monkeypatch.setattr(cls, "fit", watched)
+
+    watch(DistilHash)
+    watch(StructHash)
+    return seen
+
+
+# folds
+
+
 def test_every_query_with_a_relevant_document_is_tested_once(topics):
     qrels = topics[2]
-    split = judgements(qrels, 10, seed=3, folds=4)
-    assert sorted(np.concatenate([test for _, test in split])) == list(range(9))
-    for train, test in split:
+    folds = judgement_folds(qrels, 10, seed=3, folds=4)
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(9))
+    for train, test in folds:
         assert sorted([*train, *test]) == list(range(9))
         assert train.tolist() == sorted(train)
         assert len(test) in (2, 3)
-    again, other = judgements(qrels, 10, 3, 4), judgements(qrels, 10, 4, 4)
-    assert all((a[1] == b[1]).all() for a, b in zip(split, again, strict=True))
-    assert any(set(a[1]) != set(b[1]) for a, b in zip(split, other, strict=True))
 
 
-@pytest.mark.parametrize("folds", [1, 10])
-def test_bad_numbers_of_folds(topics, folds):
-    with pytest.raises(ValueError, match=f"folds={folds}: give at least 2 and at most 9, the queries with a"):
-        judgements(topics[2], 10, 0, folds)
-    with pytest.raises(ValueError, match="folds=0: give an integer of at least 1"):
-        judgements(topics[2], 10, 0, 0)
+def test_a_seed_gives_the_same_folds(topics):
+    one, same, other = (judgement_folds(topics[2], 10, seed, 4) for seed in (3, 3, 4))
+    assert [a.test.tolist() for a in one] == [a.test.tolist() for a in same]
+    assert [a.test.tolist() for a in one] != [a.test.tolist() for a in other]
 
 
-@pytest.mark.slow
-def test_a_line_is_the_models_of_all_folds_each_on_its_own_queries(topics):
+@pytest.mark.parametrize(
+    ("folds", "message"),
+    [
+        (0, "folds=0: give an integer of at least 1"),
+        (1, "folds=1: give at least 2 and at most 9, the queries with a"),
+        (10, "folds=10: give at least 2 and at most 9, the queries with a"),
+    ],
+)
+def test_too_few_and_too_many_folds_are_refused(topics, folds, message):
+    with pytest.raises(ValueError, match=message):
+        judgement_folds(topics[2], 10, 0, folds)
+
+
+# comparisons
+
+
+def test_a_result_scores_the_models_of_all_folds_each_on_its_own_queries(topics):
     X, Q, qrels = topics
-    grades = np.zeros((10, 120), int)
-    grades[qrels[:, 0], qrels[:, 1]] = qrels[:, 2]
+    grades = grades_of(qrels)
     methods = ["structhash:n_near=5,n_far=9", "lsh", "cghash:n_near=5,n_far=9", "float"]
     results = list(compare_judged(methods, X, Q, qrels, [6], [1], ["map", "ndcg@5"], folds=3))
     assert [(r.method.partition(":")[0], r.distance, r.n_bits) for r in results] == [
@@ -55,9 +105,9 @@ def test_a_line_is_the_models_of_all_folds_each_on_its_own_queries(topics):
         ("float", "L2", 0),
     ]
     expected, floats = [], []
-    for train, test in judgements(qrels, 10, 1, 3):
-        part = np.array([[np.flatnonzero(train == q)[0], j, g] for q, j, g in qrels if q in train])
-        model = StructHash(6, random_state=1).fit(X, Qrels(part, Q[train], 5, 9))
+    for train, test in judgement_folds(qrels, 10, 1, 3):
+        supervision = Qrels(judgements_for(qrels, train), Q[train], n_near=5, n_far=9)
+        model = StructHash(6, n_near=5, n_far=9, random_state=1).fit(X, supervision)
         blocks = code_blocks(model.encode(Q[test]), model.encode(X), lambda rows, test=test: grades[test][rows])
         expected.append(retrieval(blocks, ["map"]).per_query["map"])
         blocks = float_blocks(Q[test], X, lambda rows, test=test: grades[test][rows])
@@ -69,7 +119,7 @@ def test_a_line_is_the_models_of_all_folds_each_on_its_own_queries(topics):
     assert [line.seeds for line in summarise(results)] == [[1]] * 5
 
 
-def test_a_distance_of_a_methods_own_is_measured_in_each_fold(topics):
+def test_a_distance_of_its_own_is_measured_in_each_fold(topics):
     X, Q, qrels = topics
     method = "binary_quantization:top=200"  # all rows rescored: the order of the floats
     plain, own, floats = compare_judged([method, "float"], X, Q, qrels, [4, 5], [1], ["map"], folds=3)
@@ -78,82 +128,72 @@ def test_a_distance_of_a_methods_own_is_measured_in_each_fold(topics):
     assert plain.scores.mean["map"] < own.scores.mean["map"]
 
 
-def test_held_out_judgements_and_queries_are_not_seen(topics, monkeypatch):
+@pytest.mark.parametrize("method", ["distilhash", "structhash"])
+def test_held_out_queries_and_their_judgements_are_not_seen(topics, fits, method):
     X, Q, qrels = topics
-    seen = []
-    fit = StructHash.fit
-
-    def watched(self, X, y):
-        if isinstance(y, Qrels):  # parse_method tries the settings without data
-            seen.append(y)
-        return fit(self, X, y)
-
-    monkeypatch.setattr(StructHash, "fit", watched)
-    list(compare_judged(["structhash:ranking=sndcg"], X, Q, qrels, [2], [0], folds=3))
-    for supervision, (train, _) in zip(seen, judgements(qrels, 10, 0, 3), strict=True):
+    list(compare_judged([method], X, Q, qrels, [2], [0], folds=3))
+    folds = judgement_folds(qrels, 10, 0, 3)
+    for (_, _, supervision), (train, _) in zip(fits, folds, strict=True):
         np.testing.assert_array_equal(supervision.Q, Q[train])
-        assert len(supervision.judgements) == 120 * len(train)
+        assert sorted(map(tuple, supervision.judgements)) == sorted(map(tuple, judgements_for(qrels, train)))
 
 
-def test_what_learns_from_the_documents_alone_is_fitted_once(topics, monkeypatch):
+def test_the_numbers_of_partners_are_those_of_the_method(topics, fits):
     X, Q, qrels = topics
-    fits, fit = [], StructHash.fit
+    list(compare_judged(["structhash:n_near=5,n_far=9", "distilhash"], X, Q, qrels, [2], [0], folds=2))
+    numbers = [(cls, y.n_near, y.n_far) for cls, _, y in fits]
+    assert numbers == [(StructHash, 5, 9)] * 2 + [(DistilHash, Qrels.n_near, Qrels.n_far)] * 2
 
-    def counted(self, X, y=None):
-        fits.extend([X] if y is None and len(X) == 120 else [])
-        return fit(self, X, y)
 
-    monkeypatch.setattr(StructHash, "fit", counted)
-    (once,) = compare_judged(["structhash:embedding=cosine"], X, Q, qrels, [6], [1], ["map"], folds=3)
-    assert len(fits) == 1
-    codes = fit(StructHash(6, embedding="cosine", random_state=1), X).encode
-    grades = np.zeros((10, 120), int)
-    grades[qrels[:, 0], qrels[:, 1]] = qrels[:, 2]
-    order = np.concatenate([test for _, test in judgements(qrels, 10, 1, 3)])
-    blocks = code_blocks(codes(Q[order]), codes(X), lambda rows: grades[order][rows])
-    np.testing.assert_array_equal(once.scores.per_query["map"], retrieval(blocks, ["map"]).per_query["map"])
+def test_a_method_that_learns_from_the_documents_alone_is_fitted_once(topics, fits):
+    X, Q, qrels = topics
+    (result,) = compare_judged(["distilhash:embedding=cosine"], X, Q, qrels, [6], [1], ["map"], folds=3)
+    ((_, documents, y),) = fits
+    assert documents is X
+    assert y is None
+    model = DistilHash(6, embedding="cosine", random_state=1).fit(X)
+    order = np.concatenate([fold.test for fold in judgement_folds(qrels, 10, 1, 3)])
+    blocks = code_blocks(model.encode(Q[order]), model.encode(X), lambda rows: grades_of(qrels)[order][rows])
+    np.testing.assert_array_equal(result.scores.per_query["map"], retrieval(blocks, ["map"]).per_query["map"])
+
+
+def test_a_judgement_given_twice_changes_nothing(topics):
+    X, Q, qrels = topics
+    options = {"bits": [4], "seeds": [0], "folds": 2}
+    (once,) = compare_judged(["structhash"], X, Q, qrels, **options)
+    (twice,) = compare_judged(["structhash"], X, Q, np.concatenate([qrels, qrels[::-1]]), **options)
+    assert once.scores.mean == twice.scores.mean
+
+
+# what is refused
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"methods": ["one_hot"]}, "'one_hot' learns from class labels, not from judgements; leave it out"),
-        ({"methods": ["structhash:embedding=metric"]}, "embedding=metric' learns from class labels"),
-        ({"methods": ["ksh"]}, "'ksh' learns from class labels"),  # which has a setting called steps
+        ({"methods": ["ksh"]}, "'ksh' learns from class labels"),
+        ({"methods": ["distilhash:embedding=metric"]}, "embedding=metric' learns from class labels"),
+        ({"methods": ["lsh", "structhash:ranking=auc,C=auto"]}, "C=auto' learns from class labels"),
         ({"methods": ["structhash:C=3|30"]}, "alternatives are chosen by labels; name one setting here"),
+        ({"methods": ["itq@database"]}, "all methods are fitted on the documents here; drop @database"),
         ({"methods": ["magic"]}, "no method is called 'magic'"),
         ({"bits": [0]}, "bits=0: give an integer of at least 1"),
-        ({"measures": ["magic"]}, "magic"),
+        ({"measures": ["magic"]}, "metric='magic'"),
         ({"qrels": np.array([[0, 120, 1]])}, "judged documents run from 120 to 120; give 0 to 119"),
+        ({"qrels": np.array([[0, 1, 1], [0, 1, 2]])}, "document 1 has the grade 1 and another for query 0"),
+        ({"ties": "random"}, "ties='random'"),
         ({"folds": 10}, "folds=10: give at least 2 and at most 9"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(topics, change, message):
+def test_what_cannot_be_compared_is_refused_before_the_first_fit(topics, fits, change, message):
     X, Q, qrels = topics
     words = {"methods": ["structhash"], "X": X, "Q": Q, "qrels": qrels, "bits": [2], "seeds": [0]} | change
     with pytest.raises(ValueError, match=message):
-        list(compare_judged(**words))
+        compare_judged(**words)
+    assert not fits
 
 
-@pytest.mark.parametrize(
-    ("settings", "rows_alone"),
-    [
-        ({}, False),
-        ({"embedding": "cosine"}, True),
-        ({"embedding": Manifold()}, True),
-        ({"ranking": "ndcg"}, False),
-    ],
-)
-def test_what_distils_the_rows_alone_is_given_no_judgements(topics, settings, rows_alone):
-    _, Q, qrels = topics
-    found = training(StructHash(**settings), Q, qrels, np.arange(5))
-    assert (found is None) == rows_alone
-
-
-def test_what_is_chosen_by_labels_is_refused_before_any_fit(topics):
-    X, Q, qrels = topics
-    with pytest.raises(ValueError, match="C='auto' is chosen by labels; give a number here"):
-        next(compare_judged(["lsh", "structhash:ranking=auc,C=auto"], X, Q, qrels, [4], [0]))
-    assert (
-        next(compare_judged(["structhash:embedding=cosine,C=auto"], X, Q, qrels, [4], [0], folds=2)).n_bits == 4
-    )
+@pytest.mark.parametrize("spec", ["distilhash", "distilhash:embedding=cosine", "cghash", "itq", "float"])
+def test_methods_that_do_without_labels_are_taken(spec):
+    check_judged_method(spec)

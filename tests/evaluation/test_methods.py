@@ -1,20 +1,20 @@
-"""Lines of a comparison from words; alternatives are chosen on the training rows alone."""
+"""Method specs become encoders; alternatives are chosen on the training rows alone."""
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
-from sklearn.utils import get_tags
 
-from structhash import CGHash, HashEncoder, StructHash
+from structhash import CGHash, DistilHash, HashEncoder, StructHash
 from structhash.baselines import ITQ, LSH
 from structhash.evaluation.methods import (
     VARIANTS,
     Method,
+    encoders_by_name,
     every_method,
     parse_method,
+    partner_counts,
     prepare,
     split_specs,
-    table,
 )
 from structhash.pieces import names
 
@@ -47,15 +47,16 @@ def seen(monkeypatch):
     return Spy.seen
 
 
-# words
+# specs
 
 
-def test_every_method_of_the_package_is_in_the_table():
-    assert set(table()) == {"structhash", "cghash", *names("baselines")}
+def test_every_encoder_of_the_package_has_a_name():
+    assert set(encoders_by_name()) == {"distilhash", "structhash", "cghash", *names("baselines")}
 
 
 @pytest.mark.parametrize(
-    ("spec", "cls"), [("structhash", StructHash), ("cghash", CGHash), ("itq", ITQ), ("lsh", LSH)]
+    ("spec", "cls"),
+    [("distilhash", DistilHash), ("structhash", StructHash), ("cghash", CGHash), ("itq", ITQ), ("lsh", LSH)],
 )
 def test_a_name_gives_its_encoder_with_defaults(spec, cls):
     method = parse_method(f" {spec} ")
@@ -82,7 +83,7 @@ def test_settings_go_to_the_encoder():
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        ("structhash:C=1|3|10", [(1, "auto"), (3, "auto"), (10, "auto")]),
+        ("structhash:C=1|3|10", [(1, "sndcg"), (3, "sndcg"), (10, "sndcg")]),
         ("structhash:ranking=auc|ndcg:k=10|sndcg,C=30", [(30, "auc"), (30, "ndcg:k=10"), (30, "sndcg")]),
         ("structhash:C=1|3,ranking=auc|sndcg", [(1, "auc"), (1, "sndcg"), (3, "auc"), (3, "sndcg")]),
         (
@@ -95,7 +96,7 @@ def test_bars_give_every_combination_of_alternatives(spec, expected):
     assert [(encoder.C, encoder.ranking) for encoder in parse_method(spec).encoders] == expected
 
 
-@pytest.mark.parametrize("spec", ["itq@database", "lsh@database", "itq@database:n_iter=3"])
+@pytest.mark.parametrize("spec", ["itq@database", "distilhash@database", "itq@database:max_iter=3"])
 def test_methods_without_labels_may_be_fitted_on_the_database(spec):
     assert parse_method(spec).on_database
     assert not parse_method(spec.replace("database", "train")).on_database
@@ -104,9 +105,12 @@ def test_methods_without_labels_may_be_fitted_on_the_database(spec):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nosuch", "no method is called 'nosuch'; there are structhash, cghash, .*itq.*lsh.*float"),
+        ("nosuch", "no method is called 'nosuch'; there are distilhash, structhash, cghash, .*lsh.*float"),
         ("", "no method is called ''"),
-        ("structhash@database:ranking=auc", "unlabeled rows are for labels, one a row, or none"),
+        ("structhash@database", "structhash learns from labels, which database rows do not have; drop @dat"),
+        ("itq@database:max_iter=3|5", "alternatives are chosen by labels, which database rows do not have"),
+        ("distilhash:ranking=auc", "'ranking=auc' is not one of its settings as key=value; it has n_bits, emb"),
+        ("distilhash:embedding=nosuch", "embeddings is called 'nosuch'"),
         ("cghash@database", "cghash learns from labels, which database rows do not have; drop @database"),
         ("itq@queries", "fit on @train or @database rows, not @queries"),
         ("structhash:depth=3", "'depth=3' is not one of its settings as key=value; it has n_bits, ranking"),
@@ -125,12 +129,12 @@ def test_methods_without_labels_may_be_fitted_on_the_database(spec):
         ("structhash:random_state=-1", "random_state=-1: give None, an integer >= 0"),
         ("cghash:tolerance=x", "tolerance='x': give a finite number above 0"),
         ("one_hot:C=-1", "C=-1: give a finite number above 0"),
-        ("one_hot:family=rbf:anchors=0", "anchors=0"),
-        ("itq@database:n_iter=0", "n_iter=0: give an integer of at least 1"),
-        ("lsh:random_state=x", "random_state='x': give None, an integer >= 0"),
+        ("one_hot:family=rbf:n_anchors=0", "n_anchors=0"),
+        ("itq@database:max_iter=0", "max_iter=0: give an integer of at least 1"),
+        ("distilhash:random_state=x", "random_state='x': give None, an integer >= 0"),
     ],
 )
-def test_words_that_are_not_known_are_refused_before_any_fit(spec, message):
+def test_specs_that_are_not_allowed_are_refused_before_any_fit(spec, message):
     with pytest.raises(ValueError, match=message):
         parse_method(spec)
 
@@ -154,8 +158,8 @@ def test_a_setting_belongs_to_the_method_before_it(text, expected):
     assert split_specs(text) == expected
 
 
-@pytest.mark.parametrize("name", table())
-def test_settings_are_tried_without_data(name):
+@pytest.mark.parametrize("name", encoders_by_name())
+def test_the_defaults_of_every_method_are_allowed_and_nothing_is_fitted(name):
     (encoder,) = parse_method(name).encoders
     assert not {key for key in vars(encoder) if key.endswith("_")}
 
@@ -164,16 +168,16 @@ def test_a_setting_may_have_the_name_of_a_kind_of_piece():
     assert parse_method("fast_hash:loss=ksh").encoders[0].loss == "ksh"  # no loss of CGHash
 
 
-def test_every_method_is_there_once_or_where_it_needs_no_labels_twice():
+def test_every_method_is_listed_and_again_on_the_database_where_it_needs_no_labels():
     specs = every_method()
     assert len(set(specs)) == len(specs)
     methods = [parse_method(spec) for spec in specs]
-    assert {spec.partition(":")[0].partition("@")[0] for spec in specs} == {*table(), "float"}
+    assert {spec.partition(":")[0].partition("@")[0] for spec in specs} == {*encoders_by_name(), "float"}
     assert set(VARIANTS) <= set(specs)
     for method in methods:
         if method.name in VARIANTS:
             continue
-        if method.is_float or get_tags(method.encoders[0]).target_tags.required:
+        if method.is_float or method.encoders[0].needs_y():
             assert specs.count(method.name) == 1
             assert f"{method.name}@database" not in specs
         elif not method.on_database:
@@ -210,6 +214,35 @@ def test_a_seed_in_the_settings_stays():
     assert prepare(LSH(random_state=0), 12, 5).random_state == 0
 
 
+def test_partner_counts_are_the_settings_of_the_encoder():
+    assert partner_counts(StructHash(n_near=7)) == {"n_near": 7, "n_far": 100}
+    assert partner_counts(DistilHash()) == {}
+
+
+# rows to fit on
+
+
+class TakesUnlabeled(Spy):
+    """Records the unlabeled rows too."""
+
+    takes_unlabeled = True
+
+    def fit(self, X, y, *, unlabeled=None):
+        self.seen.append(("unlabeled", self.quality, None if unlabeled is None else unlabeled[:, 0].tolist()))
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("on_database", [False, True])
+@pytest.mark.parametrize("n_encoders", [1, 2])
+def test_unlabeled_database_rows_come_beside_the_training_rows(seen, on_database, n_encoders):
+    X, y = numbered(40)
+    method = Method("spy", (TakesUnlabeled(),) * n_encoders, on_database)
+    method.fit(X, y, 8, 0, np.array([[7.0, 0], [9.0, 0]]))
+    rows = {str(rows) for what, _, rows in seen if what == "unlabeled"}
+    assert rows == {"[7.0, 9.0]" if on_database else "None"}
+    assert seen[-1] == ("fit", 0.0, list(range(40)))
+
+
 # choice among alternatives
 
 
@@ -232,7 +265,7 @@ def test_alternatives_are_judged_on_rows_they_are_not_fitted_on(seen, qualities)
     assert encoder.quality == 0.9
     assert chosen == repr(encoder)
     *trials, (last, quality, rows) = seen
-    assert (last, quality, rows) == ("fit", 0.9, list(range(40)))  # the best anew, on all rows
+    assert (last, quality, rows) == ("fit", 0.9, list(range(40)))  # the best one, on all rows
     assert [(what, quality) for what, quality, _ in trials] == [
         (what, quality) for quality in qualities for what in ("fit", "score")
     ]

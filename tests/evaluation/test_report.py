@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from structhash.evaluation.compare import Result, Scores, compare
-from structhash.evaluation.report import LEVEL, Line, as_json, summarise, table
+from structhash.evaluation import Line, Result, Scores, as_json, as_table, compare, from_json, summarise
+from structhash.evaluation.report import SIGNIFICANCE_LEVEL
 
 
 def result(method, seed=0, n_bits=8, distance="plain", chosen="", seconds=(1.0, 0.5), **values):
@@ -36,7 +36,7 @@ def holm(raw):
     return list(adjusted.values())
 
 
-def test_lines_are_means_over_seeds_in_the_order_they_came():
+def test_lines_are_means_over_seeds_in_the_order_of_the_results():
     results = [
         result("b", 0, map=[0.1, 0.3], auc=[0.5, 0.5], seconds=(1, 3), chosen="C=1"),
         result("a", 0, map=[0.2, 0.2], auc=[0.6, 0.8]),
@@ -66,7 +66,7 @@ def test_p_values_are_those_of_scipy_times_holm():
     values = {r.method: r.scores.per_query["map"] for r in results}
     others = ["near", "far", "mid"]
     raw = [stats.ttest_rel(values["best"], values[name]).pvalue for name in others]
-    assert raw[0] > LEVEL > raw[2] > raw[1]
+    assert raw[0] > SIGNIFICANCE_LEVEL > raw[2] > raw[1]
     assert lines["best"].p_value == {"map": 1.0}
     assert [lines[name].p_value["map"] for name in others] == pytest.approx(holm(raw))
 
@@ -80,7 +80,7 @@ def test_the_t_test_is_the_formula():
 
 def test_holm_by_hand(monkeypatch):
     raw = iter([0.01, 0.04, 0.03])
-    monkeypatch.setattr("structhash.evaluation.report._paired", lambda a, b: next(raw))
+    monkeypatch.setattr("structhash.evaluation.report._paired_test", lambda a, b: next(raw))
     lines = summarise(made({"best": 0.9, "b": 0.5, "c": 0.5, "d": 0.5}))
     # sorted .01 .03 .04 times 3 2 1 is .03 .06 .04, made to rise: .03 .06 .06
     assert [line.p_value["map"] for line in lines] == pytest.approx([1, 0.03, 0.06, 0.06])
@@ -88,7 +88,7 @@ def test_holm_by_hand(monkeypatch):
 
 
 def test_corrected_p_values_stop_at_one(monkeypatch):
-    monkeypatch.setattr("structhash.evaluation.report._paired", lambda a, b: 0.7)
+    monkeypatch.setattr("structhash.evaluation.report._paired_test", lambda a, b: 0.7)
     assert [line.p_value["map"] for line in summarise(made({"a": 0.9, "b": 0.5, "c": 0.4}))] == [1, 1, 1]
 
 
@@ -116,7 +116,7 @@ def test_queries_of_all_seeds_are_tested_together():
     assert lines["a"].p_value["map"] == pytest.approx(stats.ttest_rel(a.ravel(), b.ravel()).pvalue)
 
 
-def test_queries_that_one_line_has_no_value_for_are_left_out():
+def test_queries_without_a_value_in_one_line_are_left_out_of_its_test():
     rng = np.random.default_rng(0)
     a, b = rng.random(30), rng.random(30) - 0.2
     a[:3], b[5] = np.nan, np.nan
@@ -126,13 +126,13 @@ def test_queries_that_one_line_has_no_value_for_are_left_out():
 
 
 @pytest.mark.parametrize(("shift", "expected"), [(0.0, 1.0), (0.1, 0.0)])
-def test_lines_that_do_not_differ_and_lines_that_differ_alike_everywhere(shift, expected):
+def test_lines_that_differ_by_the_same_amount_at_every_query_have_p_value_1_or_0(shift, expected):
     values = np.random.default_rng(0).random(40)
     lines = summarise([result("a", map=values), result("b", map=values - shift)])
     assert lines[1].p_value["map"] == expected
 
 
-def test_one_query_tells_nothing():
+def test_one_query_is_never_significant():
     assert summarise([result("a", map=[0.9]), result("b", map=[0.1])])[1].p_value["map"] == 1
 
 
@@ -141,10 +141,10 @@ def test_the_float_line_is_neither_tested_nor_the_best():
     top = result("float", n_bits=0, distance="L2", map=0.9 + 0.05 * rng.random(60))
     lines = summarise([top, *made({"a": 0.6, "b": 0.2})])
     assert [line.p_value["map"] for line in lines[:2]] == [1, 1]
-    assert lines[2].p_value["map"] < LEVEL
+    assert lines[2].p_value["map"] < SIGNIFICANCE_LEVEL
 
 
-def test_lines_of_other_seeds_are_refused():
+def test_lines_of_different_seeds_are_refused():
     results = [result("a", 0, map=[0.1, 0.2]), result("a", 1, map=[0.1, 0.2]), result("b", 0, map=[0.3, 0.4])]
     with pytest.raises(ValueError, match=r"b has the seeds \[0\], a \[0, 1\]; compare lines of the same seeds"):
         summarise(results)
@@ -155,14 +155,20 @@ def line(method="a", n_bits=8, p=1.0, mean=0.5, distance="plain"):
 
 
 @pytest.mark.parametrize(
-    ("p", "star"), [(LEVEL * 0.99, True), (LEVEL, False), (LEVEL * 1.01, False), (1.0, False)]
+    ("p", "star"),
+    [
+        (SIGNIFICANCE_LEVEL * 0.99, True),
+        (SIGNIFICANCE_LEVEL, False),
+        (SIGNIFICANCE_LEVEL * 1.01, False),
+        (1.0, False),
+    ],
 )
-def test_a_star_stands_only_below_the_level(p, star):
-    assert ("*" in table([line(p=p)])) is star
+def test_a_star_marks_p_values_below_the_level_only(p, star):
+    assert ("*" in as_table([line(p=p)])) is star
 
 
-def test_the_table_is_aligned():
-    text = table(
+def test_the_columns_of_the_table_are_aligned():
+    text = as_table(
         [
             line("structhash:C=3", p=0.01, mean=0.75),
             line("float", 0, mean=1.0, distance="L2"),
@@ -180,10 +186,10 @@ def test_the_table_is_aligned():
 
 def test_an_empty_comparison_is_an_empty_table():
     assert summarise([]) == []
-    assert len(table([]).splitlines()) == 2
+    assert len(as_table([]).splitlines()) == 2
 
 
-def test_json_holds_what_was_asked_and_every_line_without_queries():
+def test_json_holds_what_it_is_about_and_every_line_without_queries():
     lines = summarise([*made({"a": 0.6, "b": 0.2}), result("float", n_bits=0, distance="L2", map=[0.5])])
     found = json.loads(json.dumps(as_json(lines, data="digits", seed=3), allow_nan=False))
     assert (found["data"], found["seed"]) == ("digits", 3)
@@ -192,13 +198,14 @@ def test_json_holds_what_was_asked_and_every_line_without_queries():
         assert set(entry) == set(Line._fields) - {"per_query"}
         assert entry["mean"] == each.mean
         assert entry["p_value"] == each.p_value
+    assert as_table(from_json(found)) == as_table(lines)
 
 
-def test_a_real_comparison_goes_through_to_table_and_json():
+def test_a_real_comparison_becomes_a_table_and_json():
     rng = np.random.default_rng(0)
     y = np.arange(120) % 4
     X = 2 * rng.standard_normal((4, 5))[y] + rng.standard_normal((120, 5))
     lines = summarise(compare(["lsh", "itq", "float"], X, y, bits=np.array([4]), seeds=np.arange(2)))
     assert [each.seeds for each in lines] == [[0, 1]] * 3
-    assert {len(row) for row in table(lines).splitlines()[1:]} == {len(table(lines).splitlines()[1])}
+    assert {len(row) for row in as_table(lines).splitlines()[1:]} == {len(as_table(lines).splitlines()[1])}
     json.dumps(as_json(lines), allow_nan=False)

@@ -8,7 +8,13 @@ import numpy as np
 
 from structhash._numerics.validation import describe
 
-__all__ = ["generator"]
+__all__ = ["check_random_state", "generator"]
+
+
+def check_random_state(random_state: Any) -> None:
+    """Raise ValueError as `generator` does, without drawing from a RandomState."""
+    if not isinstance(random_state, np.random.RandomState):
+        generator(random_state)
 
 
 def generator(random_state: Any) -> np.random.Generator:

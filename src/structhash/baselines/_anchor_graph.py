@@ -13,41 +13,56 @@ from sklearn.exceptions import ConvergenceWarning
 
 from structhash._numerics.blocks import row_slices
 from structhash._numerics.gaussian import squared_distances
-from structhash.baselines._principal import BLOCK
+from structhash.baselines._principal import BLOCK_ROWS
 
-ROWS = 64  # rows for each anchor that k-means runs on, at most
-ROUNDS = 20  # of k-means
-TIE = 1e-9  # squared distances less apart are equal, in mean squared norms of anchors
-TRIVIAL = 1e-3  # an eigenvalue so near to 1 is that of a constant, on a piece of the graph perhaps
-VANISHING = 1e-9  # an eigenvalue below is rounding error
-ZERO = 1e-9  # standard deviations by which an eigenvector has to exceed its cut, however it was rounded
+ROWS_PER_ANCHOR = 64  # rows that k-means runs on, at most, for each anchor
+KMEANS_ITER = 20
+TIE_UNIT = 1e-9  # squared distances are rounded to it, in mean squared norms of the anchors
+TRIVIAL_GAP = 1e-3  # an eigenvalue above 1 - gap belongs to a vector that is constant on pieces of the graph
+EIGENVALUE_NOISE = 1e-9  # an eigenvalue below this is rounding error
+EIGENVECTOR_NOISE = 1e-9  # an eigenvector exceeds its cut by more than this, in standard deviations, for a 1
 
 
 def k_means(
     X: NDArray[Any], center: NDArray[np.float64], count: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """At most `count` distinct centres of clusters of rows X (n, d), minus `center`, float64 (m, d)."""
-    Z = X[rng.permutation(len(X))[: ROWS * count]] - center
+    """At most `count` distinct centres (m, d) of clusters of rows X (n, d) minus `center` (d,)."""
+    Z = X[rng.permutation(len(X))[: ROWS_PER_ANCHOR * count]] - center
     scale = np.abs(Z).max() or 1.0
     seed = int(rng.integers(2**31))
-    model = KMeans(min(count, len(Z)), n_init=1, max_iter=ROUNDS, random_state=seed)
+    model = KMeans(min(count, len(Z)), n_init=1, max_iter=KMEANS_ITER, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters
         labels = model.fit_predict((Z / scale).astype(np.float32))
-    return model.cluster_centers_[np.unique(labels)].astype(np.float64) * scale
+    centres: NDArray[np.float64] = model.cluster_centers_[np.unique(labels)].astype(np.float64) * scale
+    return centres
 
 
 def nearest(
     X: NDArray[Any], center: NDArray[np.float64], anchors: NDArray[np.float64], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The `count` nearest anchors (m, d) of rows X (n, d), nearest first, and the squared distances.
+    """The nearest anchors of each row, and how far they are.
 
-    Ties, to within rounding, go to the anchor of lower number. Both results are (n, min(count, m)).
+    Parameters
+    ----------
+    X : ndarray (n, d)
+    center : ndarray (d,)
+    anchors : ndarray (m, d)
+        Anchors minus the centre.
+    count : int
+
+    Returns
+    -------
+    near : ndarray (n, min(count, m)) int64
+        Numbers of the anchors, nearest first. Of anchors equally near, up to rounding, the lower number comes
+        first.
+    apart : ndarray (n, min(count, m)) float64
+        The squared distances.
     """
     count = min(count, len(anchors))
     near, apart = np.empty((len(X), count), np.int64), np.empty((len(X), count))
-    unit = TIE * np.mean((anchors**2).sum(axis=1)) + np.finfo(float).tiny
-    for run in row_slices(len(X), BLOCK):
+    unit = TIE_UNIT * np.mean((anchors**2).sum(axis=1)) + np.finfo(float).tiny
+    for run in row_slices(len(X), BLOCK_ROWS):
         D = np.rint(squared_distances(X[run] - center, anchors) / unit)
         rows = np.arange(len(D))
         for k in range(count):
@@ -59,8 +74,9 @@ def nearest(
 
 def similar(apart: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
     """exp(-apart / sigma^2), each row (n, s) divided by its sum; apart rises along rows."""
-    weights = np.exp(-(apart - apart[:, :1]) / sigma**2)  # far from all anchors, too, one has weight
-    return weights / weights.sum(axis=1, keepdims=True)
+    weights = np.exp(-(apart - apart[:, :1]) / sigma**2)  # rows far from all anchors have weights, too
+    shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return shares
 
 
 def graph(near: NDArray[np.int64], weights: NDArray[np.float64], m: int) -> csr_array:
@@ -70,19 +86,21 @@ def graph(near: NDArray[np.int64], weights: NDArray[np.float64], m: int) -> csr_
 
 
 def spectrum(Z: csr_array, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """w (m, count) such that the columns of Y = Zw are the leading eigenvectors of A, Y'Y = n I; eigenvalues.
+    """w (m, count) such that Y = Zw are the leading eigenvectors of A, Y'Y = n I, and the eigenvalues (count,).
 
-    First those of nontrivial eigenvalues, falling; then those of trivial ones but for the constant; then zeros.
+    Nontrivial eigenvalues come first, falling; then trivial ones without the constant; then zeros.
     """
     n, m = Z.shape
     mass = np.asarray(Z.sum(axis=0)).ravel()
     root = np.where(mass > 0, 1 / np.sqrt(np.where(mass > 0, mass, 1)), 0)
     values, vectors = np.linalg.eigh(root[:, None] * (Z.T @ Z).toarray() * root)
     constant = np.sqrt(mass / n)
-    pieces = np.flatnonzero(values >= 1 - TRIVIAL)
+    pieces = np.flatnonzero(values >= 1 - TRIVIAL_GAP)
     inner, _ = np.linalg.qr(np.column_stack([vectors[:, pieces].T @ constant, np.eye(len(pieces))]))
     vectors[:, pieces] = vectors[:, pieces] @ inner  # the constant comes first
-    order = np.concatenate([np.flatnonzero((values > VANISHING) & (values < 1 - TRIVIAL))[::-1], pieces[1:]])
+    order = np.concatenate(
+        [np.flatnonzero((values > EIGENVALUE_NOISE) & (values < 1 - TRIVIAL_GAP))[::-1], pieces[1:]]
+    )
     order = order[:count]
     w, kept = np.zeros((m, count)), np.zeros(count)
     kept[: len(order)] = values[order]
@@ -96,13 +114,13 @@ def second_cuts(Z: csr_array, Y: NDArray[np.float64]) -> NDArray[np.float64]:
     1'z = 0 leaves the sum q = b+ + b- free, and as (I - A)1 = 0 the objective is that of |y| - q [y > 0].
     """
     n = len(Y)
-    up = (Y > ZERO).astype(np.float64)
+    up = (Y > EIGENVECTOR_NOISE).astype(np.float64)
     mass = np.asarray(Z.sum(axis=0)).ravel()
     inverse = np.where(mass > 0, 1 / np.where(mass > 0, mass, 1), 0)[:, None]
     left = Z.T @ up
     total = (up * Y).sum(axis=0)
     slope = total - (left * inverse * (Z.T @ np.abs(Y))).sum(axis=0)
     curve = up.sum(axis=0) - (left * inverse * left).sum(axis=0)
-    q = np.where(curve > TRIVIAL * TRIVIAL * n, slope / np.where(curve > 0, curve, 1), 0.0)
+    q = np.where(curve > TRIVIAL_GAP * TRIVIAL_GAP * n, slope / np.where(curve > 0, curve, 1), 0.0)
     n_up = up.sum(axis=0)
     return np.stack([(2 * total + (n - n_up) * q) / n, (n_up * q - 2 * total) / n])

@@ -9,19 +9,19 @@ from numba import njit
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import describe
-from structhash.families.tree import DEEPEST
 
 LEVELS = 256  # values of a quantised feature
-MASS = 0.99  # share of the weight that a tree is grown on
-SMALLEST = 5  # a node with no more rows of either class than this is a leaf
-EPSILON = 2.0**-52  # weight that counts as none
-PERFECT = np.log(1e8)  # weight of a tree without errors, less the log of the total weight
+MAX_TREE_DEPTH = 10
+GROWN_SHARE = 0.99  # of the weight of the rows; a tree grows on the heaviest rows that hold it
+LEAF_ROWS = 5  # a node with at most this many rows of either bit is a leaf
+WEIGHT_NOISE = 2.0**-52  # a weight up to here counts as 0
+PERFECT_WEIGHT = np.log(1e8)  # weight of a tree without errors, minus the log of the total weight
 
 
 def level_edges(X: NDArray[Any]) -> NDArray[np.float64]:
     """Thresholds (d, 255) between the levels of each feature that occur in X (n, d), then infinity.
 
-    The 256 levels part the range, and a thousandth more at both ends, in equal steps.
+    The 256 levels divide the range, with a thousandth more at both ends, into equal steps.
     """
     low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
     extra = np.maximum((high - low) / 1000, np.finfo(float).eps)
@@ -49,27 +49,32 @@ def boost(
     n_features: int,
     rng: np.random.Generator,
 ) -> dict[str, NDArray[Any]]:
-    """AdaBoost of trees of answers 1 and -1 that tell the rows' bits.
+    """AdaBoost of trees that answer 1 or -1 for the bit of a row.
 
-    Each tree is grown on the heaviest rows that hold 0.99 of the weight, gets the weight
-    w = log(V+ / V-) / 2 for the weight V+ it answers rightly and V- wrongly (0 unless V+ > V-, log(1e8 V+)
-    without errors), and the rows' weights are multiplied by exp(-w) and exp(w).
+    Each tree grows on the heaviest rows that hold 0.99 of the weight. V+ is the weight of the rows that it
+    answers rightly, V- of those that it answers wrongly. The tree gets the weight w = log(V+ / V-) / 2, or 0
+    unless V+ > V-, or log(1e8 V+) without errors. The weights of rows are multiplied by exp(-w) where it is
+    right, by exp(w) where it is wrong.
 
     Parameters
     ----------
     levels : uint8 (d, n)
-        From `quantise`, by the edges (d, 255).
+        From `quantise`.
+    edges : float64 (d, 255)
+        From `level_edges`.
     bits : bool (n,)
     weights : float64 (n,)
-        Of the rows, to start with.
+        First weights of the rows.
+    n_trees, depth : int
     n_features : int
-        Features tried at a node, drawn anew for each; all where there are no more.
+        Random features that each node tries; all where there are no more.
 
     Returns
     -------
     dict
-        ``feature`` int32 and ``threshold`` float64 (n_trees, 2^depth - 1): rows not below that of node k go to
-        node 2k + 2, others to 2k + 1; ``leaf`` float64 (n_trees, 2^depth), the tree's weight with its sign.
+        ``feature`` int32 and ``threshold`` float64 (n_trees, 2^depth - 1): a row goes from node k to node 2k +
+        1 where it is below the threshold, else to 2k + 2. ``leaf`` float64 (n_trees, 2^depth): the weight of
+        the tree, with a sign.
     """
     d, n_nodes = len(levels), 2**depth - 1
     tried = np.arange(d)[None, None]
@@ -88,19 +93,19 @@ def boost(
 
 @njit(cache=True, nogil=True)
 def boosted(levels, n_edges, bits, weights, tried, feature, level, leaf):
-    """`boost`, written to the last three arrays."""
+    """`boost`; writes to the last three arrays."""
     n = levels.shape[1]
     right = np.zeros(n, np.bool_)
     signs = np.zeros(leaf.shape[1])
     for tree in range(len(leaf)):
         order = np.argsort(-weights, kind="mergesort")
         total, last, mass = weights.sum(), 0, weights[order[0]]
-        while last < n - 1 and mass <= MASS * total:
+        while last < n - 1 and mass <= GROWN_SHARE * total:
             last += 1
             mass += weights[order[last]]
         rows = np.sort(order[: last + 1])
-        some = tried[min(tree, len(tried) - 1)]
-        grow(levels, n_edges, bits, weights, rows, some, feature[tree], level[tree], signs)
+        features = tried[min(tree, len(tried) - 1)]
+        grow(levels, n_edges, bits, weights, rows, features, feature[tree], level[tree], signs)
         good, bad = 0.0, 0.0
         for i in range(n):
             right[i] = (signs[reach(levels, i, feature[tree], level[tree])] > 0) == bits[i]
@@ -108,20 +113,20 @@ def boosted(levels, n_edges, bits, weights, tried, feature, level, leaf):
                 good += weights[i]
             else:
                 bad += weights[i]
-        weight = np.log(good) + PERFECT
-        if bad > EPSILON:
+        weight = np.log(good) + PERFECT_WEIGHT
+        if bad > WEIGHT_NOISE:
             weight = 0.5 * np.log(good / bad) if good > bad else 0.0
         leaf[tree] = max(weight, 0.0) * signs
         if len(tried) == 1 and (bad == 0 or weight == 0):
-            break  # the rows' weights keep their proportions: each further tree is this one, of weight 0
+            break  # the weights keep their proportions: each further tree is this one again, of weight 0
         for i in range(n):
             weights[i] *= np.exp(-weight if right[i] else weight)
 
 
 @njit(cache=True, nogil=True)
 def grow(levels, n_edges, bits, weights, rows, tried, feature, level, signs):
-    """One tree of smallest weighted error, node by node, written to the last three arrays."""
-    n_nodes, least = len(feature), min(SMALLEST, levels.shape[1] // 20)
+    """Grow one tree of smallest weighted error, node by node; writes to the last three arrays."""
+    n_nodes, least = len(feature), min(LEAF_ROWS, levels.shape[1] // 20)
     node = np.zeros(len(rows), np.int64)
     sums, counts = np.zeros((2 * n_nodes + 1, 2)), np.zeros((2 * n_nodes + 1, 2), np.int64)
     histogram = np.zeros((LEVELS, 2))
@@ -174,8 +179,8 @@ def reach(levels, i, feature, level):
 
 def check_depth(depth: int) -> None:
     """ValueError where trees would be too large."""
-    if depth > DEEPEST:
-        raise ValueError(f"depth={describe(depth)}: give an integer from 1 to {DEEPEST}")
+    if depth > MAX_TREE_DEPTH:
+        raise ValueError(f"depth={describe(depth)}: give an integer from 1 to {MAX_TREE_DEPTH}")
 
 
 def forest(
@@ -186,7 +191,20 @@ def forest(
     n_features: int,
     rng: np.random.Generator,
 ) -> dict[str, NDArray[Any]]:
-    """Boosted trees that tell each of the bits (n, n_bits) of rows X (n, d), all rows weighing the same."""
+    """Boosted trees for each bit; all rows start with the same weight.
+
+    Parameters
+    ----------
+    X : ndarray (n, d)
+    bits : bool ndarray (n, n_bits)
+    n_trees, depth, n_features : see `boost`
+    rng : Generator
+
+    Returns
+    -------
+    dict of arrays
+        Those of `boost`, with a first axis for bits.
+    """
     edges = level_edges(X)
     levels, even = quantise(X, edges), np.ones(len(X))
     return join([boost(levels, edges, bit, even, n_trees, depth, n_features, rng) for bit in bits.T])

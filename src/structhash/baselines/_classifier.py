@@ -3,53 +3,78 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits
 
 from structhash._numerics.validation import check_count, check_positive
-from structhash.baselines._shared import Supervised
+from structhash.baselines.base import SupervisedBaseline, TrainingRows
 from structhash.families.base import Family
-from structhash.pieces import load
+from structhash.pieces import Params, load, spell
 
 
-def check_classifier(encoder: Any) -> Family:
-    """The family of the features; ValueError where a setting of the classifier is not allowed."""
-    check_count("n_bits", encoder.n_bits)
-    check_positive("C", encoder.C)
-    check_count("max_iter", encoder.max_iter)
-    return load("families", encoder.family)
+class ClassifierBaseline(SupervisedBaseline):
+    """A method that codes the answer of a multinomial logistic regression on the features of a family.
 
-
-def fit_classifier(
-    encoder: Supervised,
-    family: Family,
-    X: NDArray[Any],
-    classes: NDArray[Any],
-    index: NDArray[np.int64],
-    rng: np.random.Generator,
-) -> None:
-    """Keep a multinomial logistic regression in `encoder`.
-
-    It minimises 1/2 sum_c ||v_c||^2 + C sum_i -log p(y_i | z_i), z being the features of the family. The
-    attributes are `family_`, `state_`, `coef_`, `intercept_`, `classes_` and `n_iter_`.
+    A subclass has the settings `C`, `family` and `max_iter`.
     """
-    kept: Any = encoder
-    kept.family_, kept.state_ = family, family.prepare(X, rng)
-    Z = family.features(X, kept.state_).astype(np.float64)
-    with threadpool_limits(1, user_api="blas"), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The number of unique classes")  # a few rows a class are enough
-        model = LogisticRegression(C=kept.C, max_iter=kept.max_iter).fit(Z, index)
-    coef, intercept = model.coef_, model.intercept_
-    if len(classes) == 2:  # scikit-learn keeps the difference of the two
-        coef, intercept = np.concatenate([-coef, coef]), np.concatenate([-intercept, intercept])
-    kept.coef_, kept.intercept_ = coef.astype(X.dtype), intercept.astype(X.dtype)
-    kept.classes_, kept.n_iter_ = classes.tolist(), int(model.n_iter_.max())
 
+    C: Any
+    family: Any
+    max_iter: Any
 
-def class_scores(encoder: Any, X: NDArray[Any]) -> NDArray[Any]:
-    """v_c'z + b_c (n, n_classes) of a fitted encoder."""
-    return encoder.family_.features(X, encoder.state_) @ encoder.coef_.T + encoder.intercept_
+    family_: Family
+    state_: Params
+    coef_: NDArray[Any]
+    intercept_: NDArray[Any]
+    classes_: list[Any]
+    n_iter_: int
+
+    def check_settings(self) -> None:
+        """See `HashEncoder.check_settings`."""
+        super().check_settings()
+        check_positive("C", self.C)
+        check_count("max_iter", self.max_iter)
+        load("families", self.family)
+
+    def _fit_classifier(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
+        """Fitted attributes of the classifier.
+
+        It minimises 1/2 sum_c ||v_c||^2 + C sum_i -log p(y_i | z_i), where z are the features of the family.
+        """
+        family: Family = load("families", self.family)
+        state = family.prepare(rows.X, rng)
+        Z = family.features(rows.X, state).astype(np.float64)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The number of unique classes")  # a few rows a class are enough
+            model = LogisticRegression(C=self.C, max_iter=self.max_iter).fit(Z, rows.class_index)
+        coef, intercept = model.coef_, model.intercept_
+        if len(rows.classes) == 2:  # scikit-learn keeps the difference of the two
+            coef, intercept = np.concatenate([-coef, coef]), np.concatenate([-intercept, intercept])
+        return {
+            "family_": family,
+            "state_": state,
+            "coef_": coef.astype(rows.X.dtype),
+            "intercept_": intercept.astype(rows.X.dtype),
+            "classes_": rows.classes.tolist(),
+            "n_iter_": int(model.n_iter_.max()),
+        }
+
+    def _class_scores(self, X: NDArray[Any]) -> NDArray[Any]:
+        """v_c'z + b_c (n, n_classes) of rows X (n, d)."""
+        scores: NDArray[Any] = self.family_.features(X, self.state_) @ self.coef_.T + self.intercept_
+        return scores
+
+    def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """As `HashEncoder._to_arrays`; the family is stored by its name."""
+        arrays, plain = super()._to_arrays()
+        return arrays, {**plain, "family_": spell(plain["family_"])}
+
+    @classmethod
+    def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> dict[str, Any]:
+        """The inverse of `_to_arrays`."""
+        fitted = super()._from_arrays(arrays, plain)
+        return {**fitted, "family_": load("families", fitted["family_"])}

@@ -7,18 +7,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-MOST, FEWEST, ROWS = 50, 20, 10  # bins, and rows for each
-CLIP = 2.5  # per cent of the rows beyond either end of the bins
-SMOOTH = 0.1  # added to the share of each bin
-WHOLE = 0.999  # an axis whose eigenvalues do not come so near to 0 has bins too wide for sigma
+MIN_BINS, MAX_BINS, ROWS_PER_BIN = 20, 50, 10
+CLIPPED_PERCENT = 2.5  # of the rows beyond either end of the bins
+SMOOTHING = 0.1  # added to the share of each bin
+MIN_DECAY = 0.999  # an axis whose least eigenvalue is above 1 - this has bins too wide for sigma
 
 
 class Eigenfunctions(NamedTuple):
-    """Of each of k axes, m eigenfunctions of the affinity, by falling eigenvalue, at m + 2 knots."""
+    """For each of k axes m eigenfunctions of the affinity, by falling eigenvalue, at m + 2 knots."""
 
     knots: NDArray[np.float64]  # (k, m + 2)
     values: NDArray[np.float64]  # (k, m, m + 2)
-    eigenvalues: NDArray[np.float64]  # (k, m), the first ones 1, of constants
+    eigenvalues: NDArray[np.float64]  # (k, m); the first of each axis is 1, that of the constant
 
 
 def one_dimensional(V: NDArray[np.float64], sigma: float) -> Eigenfunctions:
@@ -28,14 +28,14 @@ def one_dimensional(V: NDArray[np.float64], sigma: float) -> Eigenfunctions:
     D = diag(W p) and P = diag(p), they solve W P phi = lambda D phi, scaled to phi' P D phi = 1. They are
     linear between bin centres, and from the outer ones on to the ends.
     """
-    low, high = np.percentile(V, [CLIP, 100 - CLIP], axis=0, method="hazen")
+    low, high = np.percentile(V, [CLIPPED_PERCENT, 100 - CLIPPED_PERCENT], axis=0, method="hazen")
     high = np.where(high > low, high, low + np.finfo(float).tiny + np.abs(low) * 1e-9)  # nearly all rows equal
-    m = min(max(len(V) // ROWS, FEWEST), MOST)
+    m = min(max(len(V) // ROWS_PER_BIN, MIN_BINS), MAX_BINS)
     width = (high - low) / m
     centres = low[:, None] + width[:, None] * (np.arange(m) + 0.5)
     bins = np.clip((V - low) / width, 0, m - 1).astype(np.int64)
     bins += m * np.arange(V.shape[1])
-    p = np.bincount(bins.ravel(), minlength=m * V.shape[1]).reshape(-1, m) / len(V) + SMOOTH
+    p = np.bincount(bins.ravel(), minlength=m * V.shape[1]).reshape(-1, m) / len(V) + SMOOTHING
     p /= p.sum(axis=1, keepdims=True)
     W = np.exp(-0.5 * ((centres[:, :, None] - centres[:, None]) / sigma) ** 2)
     degree = np.einsum("kij,kj->ki", W, p)
@@ -53,18 +53,35 @@ def one_dimensional(V: NDArray[np.float64], sigma: float) -> Eigenfunctions:
 def choose(
     functions: Eigenfunctions, n_bits: int, min_weight: float, sigma: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Axis, number, threshold and weight (n_bits,) of the eigenfunctions to make bits of.
+    """Choose the eigenfunctions that become bits: those of largest weight.
 
-    Those of largest weight; all of at least `min_weight` over again with other thresholds where they are fewer
-    than n_bits. ValueError where sigma fits no axis.
+    Where fewer than n_bits have at least `min_weight`, these are used again with other thresholds.
+
+    Parameters
+    ----------
+    functions : Eigenfunctions
+    n_bits : int
+    min_weight : float
+    sigma : float
+
+    Returns
+    -------
+    axis, number : int arrays (n_bits,)
+        The axis of each bit, and which eigenfunction of the axis it is.
+    thresholds, weights : ndarrays (n_bits,)
+
+    Raises
+    ------
+    ValueError
+        If sigma fits no axis.
     """
     eigenvalues = functions.eigenvalues.copy()
     m = eigenvalues.shape[1]
     trivial = eigenvalues > 1 - 1e-10
-    eigenvalues[trivial | (eigenvalues.min(axis=1) > 1 - WHOLE)[:, None]] = -np.inf
+    eigenvalues[trivial | (eigenvalues.min(axis=1) > 1 - MIN_DECAY)[:, None]] = -np.inf
     if not eigenvalues.max() > 1e-9:
         raise ValueError(
-            f"sigma={sigma:.3g} is too {'small' if np.isneginf(eigenvalues.max()) else 'large'} "
+            f"bandwidth={sigma:.3g} is too {'small' if np.isneginf(eigenvalues.max()) else 'large'} "
             "for the spread of the rows; leave it out, so that it is a quarter of their mean distance"
         )
     weights = eigenvalues.ravel() / eigenvalues.max()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class LabelPairs(NamedTuple):
-    """Unordered pairs, each once: rows first < second (int64) and whether they have one label (bool)."""
+    """Unordered pairs, each once: rows first < second (int64), and whether they have the same label (bool)."""
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
@@ -17,18 +17,27 @@ class LabelPairs(NamedTuple):
 
 
 def draw_pairs(
-    index: NDArray[np.int64], n_similar: int, n_dissimilar: int, rng: np.random.Generator
+    class_index: NDArray[np.int64], n_similar: int, n_dissimilar: int, rng: np.random.Generator
 ) -> LabelPairs:
-    """For each row up to n_similar others of its class and n_dissimilar of other classes, without repetition.
+    """Draw pairs for each row, without repetition. A pair that both its rows draw counts once.
 
-    index (n,) is the class number of each row. A pair that both its rows draw is there once.
+    Parameters
+    ----------
+    class_index : ndarray (n,)
+    n_similar, n_dissimilar : int
+        Partners of a row in its class and in other classes, or all where there are fewer.
+    rng : Generator
+
+    Returns
+    -------
+    LabelPairs
     """
-    n, keys = len(index), []
-    members = [np.flatnonzero(index == c) for c in range(index.max() + 1)]
-    others = [np.flatnonzero(index != c) for c in range(index.max() + 1)]
-    for i, c in enumerate(index):
+    n, keys = len(class_index), []
+    members = [np.flatnonzero(class_index == c) for c in range(class_index.max() + 1)]
+    others = [np.flatnonzero(class_index != c) for c in range(class_index.max() + 1)]
+    for i, c in enumerate(class_index):
         for rows, most in ((members[c][members[c] != i], n_similar), (others[c], n_dissimilar)):
             chosen = rows if len(rows) <= most else rng.choice(rows, most, replace=False, shuffle=False)
             keys.append(np.minimum(i, chosen) * n + np.maximum(i, chosen))
     first, second = np.divmod(np.unique(np.concatenate(keys)), n)
-    return LabelPairs(first, second, index[first] == index[second])
+    return LabelPairs(first, second, class_index[first] == class_index[second])

@@ -1,4 +1,4 @@
-"""Step one of two-step hashing: the next bit of each training row, as a binary quadratic problem over pairs."""
+"""Step 1 of two-step hashing: the next bit of each training row, as a binary quadratic problem over pairs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from structhash._numerics.validation import describe
 from structhash.baselines._label_pairs import LabelPairs
 
 LOSSES = ("ksh", "hinge", "bre")
-ROUNDS = 30  # of L-BFGS-B
-DENSE = 50  # rows up to which all eigenvectors are found
+LBFGS_ITER = 30
+MAX_DENSE_ROWS = 50  # up to here all eigenvectors are found
 
 
 def check_word(name: str, value: Any, allowed: tuple[str, ...]) -> None:
@@ -29,7 +29,7 @@ def check_word(name: str, value: Any, allowed: tuple[str, ...]) -> None:
 def pair_loss(
     loss: str, distance: NDArray[np.int64], similar: NDArray[np.bool_], length: int
 ) -> NDArray[np.int64]:
-    """Loss of pairs at Hamming distances D of codes of m = `length` bits, times 4 m^2: integers.
+    """Loss of pairs, times 4 m^2, for codes of m = `length` bits at Hamming distances D: integers.
 
     ksh: (s - (m - 2D) / m)^2, s = 1 for similar pairs and -1 for others; bre: (D / m)^2 and (1 - D / m)^2;
     hinge: (D / m)^2 and max(0, 1/2 - D / m)^2.
@@ -49,20 +49,36 @@ def pair_weights(
 
 
 def energy(pairs: LabelPairs, a: NDArray[Any], z: NDArray[Any]) -> float:
-    """sum over pairs of a_ij z_i z_j, which the new bit should make small."""
+    """Sum over pairs of a_ij z_i z_j, which the new bit shall make small."""
     return float(np.sum(a * z[pairs.first] * z[pairs.second]))
 
 
 class Block(NamedTuple):
-    """Rows of one class (m,) and the pairs they are in: numbers of pairs, and of rows within the class."""
+    """Rows of one class and the pairs that hold them.
+
+    Attributes
+    ----------
+    rows : (m,)
+        Row numbers.
+    inner : (n_inner,)
+        Numbers of the pairs within the class.
+    first, second : (n_inner,)
+        The rows of these pairs, numbered within the class.
+    outer : (n_outer,)
+        Numbers of the pairs with rows of other classes.
+    own : (n_outer,)
+        The row of the class in each of these pairs, numbered within the class.
+    other : (n_outer,)
+        The other row, numbered among all rows.
+    """
 
     rows: NDArray[np.int64]
-    inner: NDArray[np.int64]  # pairs within the class
+    inner: NDArray[np.int64]
     first: NDArray[np.int64]
     second: NDArray[np.int64]
-    outer: NDArray[np.int64]  # pairs with rows of other classes
+    outer: NDArray[np.int64]
     own: NDArray[np.int64]
-    other: NDArray[np.int64]  # number among all rows
+    other: NDArray[np.int64]
 
 
 def class_blocks(pairs: LabelPairs, index: NDArray[np.int64]) -> list[Block]:
@@ -74,21 +90,22 @@ def class_blocks(pairs: LabelPairs, index: NDArray[np.int64]) -> list[Block]:
         place[rows] = np.arange(len(rows))
         left, right = index[pairs.first] == c, index[pairs.second] == c
         inner = np.flatnonzero(left & right)
-        some, more = np.flatnonzero(left & ~right), np.flatnonzero(right & ~left)
-        own = np.concatenate([pairs.first[some], pairs.second[more]])
-        other = np.concatenate([pairs.second[some], pairs.first[more]])
+        ours, theirs = np.flatnonzero(left & ~right), np.flatnonzero(right & ~left)
+        own = np.concatenate([pairs.first[ours], pairs.second[theirs]])
+        other = np.concatenate([pairs.second[ours], pairs.first[theirs]])
         ends = (place[pairs.first[inner]], place[pairs.second[inner]])
-        blocks.append(Block(rows, inner, *ends, np.concatenate([some, more]), place[own], other))
+        blocks.append(Block(rows, inner, *ends, np.concatenate([ours, theirs]), place[own], other))
     return blocks
 
 
 def graph_cut(
     blocks: list[Block], a: NDArray[np.int64], n_sweeps: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Bits z (n,), from all ones, by exact minimisation over the rows of one class at a time.
+    """Bits z (n,) by exact minimisation over the rows of one class at a time, from all ones.
 
-    Within a class all a are <= 0, so that the best z of its rows, the others standing still, is a minimum cut.
-    The classes take turns in random order. Integers throughout: the cut is exact, and the energy never rises.
+    Within a class all a are <= 0. So the best z of its rows, while the other rows keep theirs, is a minimum
+    cut. The classes take turns in random order. All numbers are integers: the cut is exact, and the energy
+    never rises.
     """
     z = np.ones(sum(len(block.rows) for block in blocks), np.int64)
     for _ in range(n_sweeps):
@@ -104,8 +121,8 @@ def best_block(
 ) -> NDArray[np.int64]:
     """z (m,) in {-1, 1} that minimises pull'z - sum over edges of ties z_first z_second, all ties >= 0.
 
-    That is twice the sum of the ties between rows of different z and of the pulls the z's give in to: the least
-    flow that parts the rows of z = 1 and a source from those of z = -1 and a sink.
+    A minimum cut gives it. The cut separates a source and the rows of z = 1 from a sink and the rows of z = -1.
+    It pays the ties between rows of different z, and each pull whose row has the sign of the pull.
     """
     if (pull >= 0).all() or (pull <= 0).all():
         return np.full(len(pull), 1 if pull.sum() <= 0 else -1)
@@ -128,12 +145,12 @@ def best_block(
 def relax(pairs: LabelPairs, a: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Bits z (n,) from two relaxations of min sum a_ij z_i z_j.
 
-    First the signs of the eigenvector of the smallest eigenvalue, then, from there, L-BFGS-B over the box
-    [-1, 1]^n, whose signs are taken where their energy is less.
+    The first gives the signs of the eigenvector of smallest eigenvalue. The second is L-BFGS-B over the box
+    [-1, 1]^n from there; its signs are taken where their energy is lower.
     """
     scaled = a / max(np.abs(a).max(initial=0), 1)
     A = symmetric(pairs, scaled, n)
-    if n <= DENSE:
+    if n <= MAX_DENSE_ROWS:
         vector = eigh(A.toarray(), subset_by_index=[0, 0])[1][:, 0]
     else:
         vector = eigsh(A, k=1, which="SA", v0=rng.standard_normal(n))[1][:, 0]
@@ -143,7 +160,7 @@ def relax(pairs: LabelPairs, a: NDArray[np.int64], n: int, rng: np.random.Genera
         slope = A @ x
         return float(x @ slope) / (2 * n), slope / n
 
-    start, box, stop = z.astype(float), [(-1, 1)] * n, {"maxiter": ROUNDS}
+    start, box, stop = z.astype(float), [(-1, 1)] * n, {"maxiter": LBFGS_ITER}
     found = minimize(value, start, jac=True, method="L-BFGS-B", bounds=box, options=stop)
     other = np.where(found.x >= 0, 1, -1)
     return other if energy(pairs, a, other) < energy(pairs, a, z) else z

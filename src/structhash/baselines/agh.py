@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._numerics.randomness import generator
 from structhash._numerics.validation import check_count, describe
-from structhash.baselines._anchor_graph import ZERO, graph, k_means, nearest, second_cuts, similar, spectrum
-from structhash.baselines._shared import keep_bits, mean_of
-from structhash.estimators.base import MODERATE, HashEncoder, whole
+from structhash.baselines._anchor_graph import (
+    EIGENVECTOR_NOISE,
+    graph,
+    k_means,
+    nearest,
+    second_cuts,
+    similar,
+    spectrum,
+)
+from structhash.baselines.base import MAX_SQUARABLE, Baseline, TrainingRows, equal_bits
+
+__all__ = ["AGH"]
 
 
-class AGH(HashEncoder):
+class AGH(Baseline):
     """Anchor graph hashing: signs of the eigenvectors of A = Z diag(Z'1)^-1 Z', extended to all points.
 
     Row x of Z (n, m) is exp(-||x - u||^2 / sigma^2) at its s nearest anchors u, divided by the sum, and 0
-    elsewhere; sigma is the mean distance of training rows to the s-th of them. A is a graph with row sums 1 of
-    which only the m x m matrix M = L^-1/2 Z'Z L^-1/2, L = diag(Z'1), is needed: with M v = lambda v, the
-    eigenvector is y = Z w, w = sqrt(n) L^-1/2 v lambda^-1/2, at any point. Those of largest lambda below 1 are
-    taken, and the first layer is [y > 0].
+    elsewhere; sigma is the mean distance of training rows to the s-th of them. A is a graph with row sums 1.
+    Only the m x m matrix M = L^-1/2 Z'Z L^-1/2, L = diag(Z'1), is needed: with M v = lambda v, the eigenvector
+    at any point is y = Z w, w = sqrt(n) L^-1/2 v lambda^-1/2. The eigenvectors of largest lambda below 1 are
+    taken. The first layer is [y > 0].
 
-    With two layers, half as many eigenvectors give a second bit each, that of y cut anew on either side:
-    [y > b+] where y > 0, [y < b-] elsewhere. b+ and b- minimise z'(I - A)z subject to 1'z = 0, with z = y - b+
-    where y > 0 and b- - y elsewhere.
+    With two layers there are half as many eigenvectors, and each gives a second bit, which cuts y once more on
+    either side of 0: [y > b+] where y > 0, [y < b-] elsewhere. b+ and b- minimise z'(I - A)z subject to 1'z =
+    0, with z = y - b+ where y > 0 and b- - y elsewhere.
 
     Parameters
     ----------
@@ -35,9 +43,9 @@ class AGH(HashEncoder):
     layers : int
         1 or 2. The authors found two better.
     n_anchors : int
-        m, centres found by k-means; the authors fix 300. Never more than there are distinct rows.
+        m, centres found by k-means; the authors fix 300. At most one for each distinct row.
     n_nearest : int
-        s. 2 in the authors' demonstration on MNIST; they advise to choose it between 2 and m/10 for the data.
+        s. 2 in the authors' demonstration on MNIST; they advise a value between 2 and m/10 that suits the data.
     random_state : int, RandomState, Generator or None
         Draws the start of k-means.
 
@@ -59,12 +67,12 @@ class AGH(HashEncoder):
 
     Notes
     -----
-    This follows the authors' code in what the text leaves open: sigma is estimated as above, and every
-    eigenvalue above 1 - 0.001 counts as trivial, so that a graph in several pieces loses the vectors that tell
-    them apart (here these are used where the others are too few). The anchors are an input of that code; here
-    k-means, 20 rounds from a k-means++ start, runs on at most 64 rows for each anchor, drawn at random.
-    From the same anchors the codes are those of the authors' code, but for eigenvectors that vanish on a piece
-    of the graph: there its bits are the signs of rounding errors, and 0 here.
+    Where the text is open this follows the authors' code: sigma is estimated as above, and every eigenvalue
+    above 1 - 0.001 counts as trivial. So a graph in several pieces loses the vectors that tell the pieces
+    apart; here these are used where the others are too few. That code is given its anchors. Here k-means finds
+    them, 20 rounds from a k-means++ start, on at most 64 random rows for each anchor. The same anchors give the
+    codes of the authors' code, except where an eigenvector vanishes on a piece of the graph: their bits are the
+    signs of rounding errors there, ours are 0.
 
     References
     ----------
@@ -78,7 +86,17 @@ class AGH(HashEncoder):
     (1797, 4)
     """
 
-    reach_ = (1 / MODERATE, MODERATE)
+    source = "Liu et al. 2011"
+    original = "ColumbiaDVMM/Anchor-Graph-Hashing"
+    settings_from = "authors': two layers, 300 anchors, the nearest 2"
+    magnitudes = (1 / MAX_SQUARABLE, MAX_SQUARABLE)
+
+    center_: NDArray[np.float64]
+    anchors_: NDArray[np.float64]
+    bandwidth_: float
+    projection_: NDArray[np.float64]
+    cuts_: NDArray[np.float64]
+    eigenvalues_: NDArray[np.float64]
 
     def __init__(
         self,
@@ -95,33 +113,33 @@ class AGH(HashEncoder):
         self.n_nearest = n_nearest
         self.random_state = random_state
 
-    @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Make the graph of X (n, d); y is not looked at.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is not allowed, or all rows are the same.
-        """
-        for name in ("n_bits", "layers", "n_anchors", "n_nearest"):
+    def check_settings(self) -> None:
+        """See `HashEncoder.check_settings`."""
+        super().check_settings()
+        for name in ("layers", "n_anchors", "n_nearest"):
             check_count(name, getattr(self, name))
         if self.layers > 2:
             raise ValueError(f"layers={describe(self.layers)}: give 1 or 2")
         check_count("n_anchors", self.n_anchors, 2)
-        X = self._check(X)
-        self.center_ = mean_of(X)
-        rng = generator(self.random_state)
+
+    def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
         n_vectors = -(-self.n_bits // self.layers)
-        with threadpool_limits(1):  # k-means is made of OpenMP threads, too
-            self.anchors_ = k_means(X, self.center_, self.n_anchors, rng)
-            near, apart = nearest(X, self.center_, self.anchors_, self.n_nearest)
-            self.bandwidth_ = float(np.sqrt(apart[:, -1]).mean()) or 1.0
-            Z = graph(near, similar(apart, self.bandwidth_), len(self.anchors_))
-            self.projection_, self.eigenvalues_ = spectrum(Z, n_vectors)
-            self.cuts_ = second_cuts(Z, Z @ self.projection_[:, : self.n_bits - n_vectors])
-        keep_bits(self)
-        return self
+        with threadpool_limits(1):  # k-means has OpenMP threads, too
+            anchors = k_means(rows.X, rows.mean, self.n_anchors, rng)
+            near, apart = nearest(rows.X, rows.mean, anchors, self.n_nearest)
+            bandwidth = float(np.sqrt(apart[:, -1]).mean()) or 1.0
+            Z = graph(near, similar(apart, bandwidth), len(anchors))
+            projection, eigenvalues = spectrum(Z, n_vectors)
+            cuts = second_cuts(Z, Z @ projection[:, : self.n_bits - n_vectors])
+        return {
+            "center_": rows.mean,
+            "anchors_": anchors,
+            "bandwidth_": bandwidth,
+            "projection_": projection,
+            "cuts_": cuts,
+            "eigenvalues_": eigenvalues,
+            **equal_bits(self.n_bits),
+        }
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         with threadpool_limits(1, user_api="blas"):
@@ -130,7 +148,7 @@ class AGH(HashEncoder):
         Y = np.zeros((len(X), self.projection_.shape[1]))
         for k in range(near.shape[1]):
             Y += weights[:, k, None] * self.projection_[near[:, k]]
-        first = Y > ZERO
+        first = Y > EIGENVECTOR_NOISE
         n_second = self.cuts_.shape[1]
         above, below = Y[:, :n_second] - self.cuts_[0], self.cuts_[1] - Y[:, :n_second]
-        return np.hstack([first, np.where(first[:, :n_second], above, below) > ZERO])
+        return np.hstack([first, np.where(first[:, :n_second], above, below) > EIGENVECTOR_NOISE])

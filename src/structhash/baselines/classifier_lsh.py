@@ -1,43 +1,43 @@
-"""The other control: random planes through a classifier's probabilities."""
+"""The other control: random planes through the answer of a classifier."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from structhash._numerics.randomness import generator
 from structhash._numerics.validation import describe
-from structhash.baselines._classifier import check_classifier, class_scores, fit_classifier
-from structhash.baselines._shared import Supervised, keep_bits
-from structhash.estimators.base import whole
+from structhash.baselines._classifier import ClassifierBaseline
+from structhash.baselines.base import TrainingRows, equal_bits
 
-OF = ("probabilities", "scores")
+__all__ = ["ClassifierLSH"]
+
+_ANSWERS = ("probabilities", "scores")
 
 
-class ClassifierLSH(Supervised):
+class ClassifierLSH(ClassifierBaseline):
     """Locality-sensitive hashing of a classifier's answer: h_j(x) = [g_j'p(x) > 0], g_j ~ N(0, I).
 
-    p(x) are the class probabilities of the logistic regression of `OneHot`, or its scores. The chance that a
-    bit differs between two points is the angle between their p divided by pi, and p(x)'p(y) is the estimated
-    probability that x and y are of one class: so this is the random code of the ranking by that probability.
+    p(x) are the class probabilities of the logistic regression of `OneHot`, or its scores. A bit differs
+    between two rows with a chance of the angle between their p, divided by pi. p(x)'p(y) estimates the
+    probability that x and y are of one class. So this is the random code of the ranking by that probability.
 
     Parameters
     ----------
     n_bits : int
         Length of the code. With the same integer seed a shorter code is the prefix of a longer one.
     of : str
-        ``"probabilities"``: for queries of the classes seen in training. ``"scores"``: the scores
-        v_c'z + b_c less their mean over the classes; for other classes, of which they tell more. On held-out
-        training rows of usps, isolet and banking77 (64 bits) probabilities had the higher mean average
-        precision where the classes were those of training (by 0.16, 0.31, 0.29), scores where they were not
-        (by 0.03, 0.06, 0.06).
+        What the planes cut. ``"probabilities"`` suits queries of the classes seen in training. ``"scores"``,
+        the scores v_c'z + b_c minus their mean over the classes, suits other classes, of which they tell more.
+        On held-out training rows of usps, isolet and banking77 (64 bits) probabilities have the higher mean
+        average precision on the classes of training (by 0.16, 0.31, 0.29), scores on other classes (by 0.03,
+        0.06, 0.06).
     C, family, max_iter
         See `OneHot`.
     random_state : int, RandomState, Generator or None
-        Draws the planes; and for families that draw.
+        Draws the planes, and what the family draws.
 
     Attributes
     ----------
@@ -63,6 +63,12 @@ class ClassifierLSH(Supervised):
     (1797, 4)
     """
 
+    variants = ("", ":of=scores")
+    source = "Sablayrolles et al. 2017"
+    settings_from = "the classifier of one_hot; of=probabilities for known classes, of=scores for others"
+
+    planes_: NDArray[Any]
+
     def __init__(
         self,
         n_bits: int = 64,
@@ -80,26 +86,20 @@ class ClassifierLSH(Supervised):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @whole
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from X (n, d) and labels (n,), numbers or strings.
+    def check_settings(self) -> None:
+        """See `HashEncoder.check_settings`."""
+        super().check_settings()
+        if self.of not in _ANSWERS:
+            raise ValueError(f"of={describe(self.of)}: give {' or '.join(map(repr, _ANSWERS))}")
 
-        Raises
-        ------
-        ValueError
-            If a parameter is not allowed, y is not labels of at least two classes, or all rows are the same.
-        """
-        family = check_classifier(self)
-        if self.of not in OF:
-            raise ValueError(f"of={describe(self.of)}: give {' or '.join(map(repr, OF))}")
-        X, classes, index = self._check_labels(X, y)
-        rng = generator(self.random_state)
-        self.planes_ = rng.standard_normal((self.n_bits, len(classes))).astype(X.dtype)
-        fit_classifier(self, family, X, classes, index, rng)
-        keep_bits(self)
-        return self
+    def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
+        planes = rng.standard_normal((self.n_bits, len(rows.classes))).astype(rows.X.dtype)
+        return {"planes_": planes, **self._fit_classifier(rows, rng), **equal_bits(self.n_bits)}
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        scores = class_scores(self, X).astype(np.float64)
-        scores -= scores.mean(axis=1, keepdims=True)
-        return (softmax(scores, axis=1) if self.of == "probabilities" else scores) @ self.planes_.T > 0
+        answers = self._class_scores(X).astype(np.float64)
+        answers -= answers.mean(axis=1, keepdims=True)
+        if self.of == "probabilities":
+            answers = softmax(answers, axis=1)
+        bits: NDArray[np.bool_] = answers @ self.planes_.T > 0
+        return bits

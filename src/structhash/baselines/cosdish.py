@@ -2,55 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
-from structhash._numerics.randomness import generator
 from structhash._numerics.validation import check_count, check_positive, describe
 from structhash.baselines._boosted_trees import check_depth, forest, tree_bits
-from structhash.baselines._shared import Supervised, keep_bits, keep_planes, mean_of, planes_of
+from structhash.baselines.base import (
+    MAX_SQUARABLE,
+    SupervisedBaseline,
+    TrainingRows,
+    equal_bits,
+    planes_through,
+    through_mean,
+)
 from structhash.codes.planes import Planes
-from structhash.estimators.base import MODERATE, whole
+from structhash.pieces import Params
 
-FUNCTIONS = ("linear", "trees")
+__all__ = ["COSDISH"]
+
+_FUNCTIONS = ("linear", "trees")
+_PULL_NOISE = 1e-5  # a sum of signs below this is 0
 
 
-class COSDISH(Supervised):
+class COSDISH(SupervisedBaseline):
     """Column sampling based discrete supervised hashing: codes fitted to sampled columns of the similarities.
 
-    For codes B in {-1, 1}^(n x L), L = n_bits, it seeks ||L S - BB'||_F^2 small, S_ij being 1 for rows of one
-    class and -r for others, r the number of the former over that of the latter. Each of `n_iter` rounds draws
-    the columns O, as many as bits, and `n_alternations` times renews the codes of these rows, b_k one bit after
-    the other by
+    It seeks codes B in {-1, 1}^(n x L), L = n_bits, that make ||L S - BB'||_F^2 small. S_ij is 1 for rows of
+    one class and -r for others, where r is the number of similar entries over that of dissimilar ones. Each of
+    `max_iter` rounds draws the columns O, as many as bits, and alternates `n_alternations` times. It renews the
+    codes of these rows, one bit b_k after the other, by
 
         min ||R_O - b_k b_k'||_F^2 + ||R_G - g_k b_k'||_F^2,   R = L S - sum of the bits before k,
 
-    where G are all other rows and g_k their bits; then the codes of G by the sign of S_GO B_O, which minimises
-    the absolute error where r = 1 (a sum of 0 leaves the bit). Half of the b_k are 1, and the quadratic
-    programme becomes the search of a cluster of given size, which tries the nearest neighbours of each point:
-    its scatter is at most twice the least one. Then hash functions are fitted to B: ridge regressions on the
-    standardised features, h(x) = [w'z > 0], or boosted trees.
+    where G are all other rows and g_k their bits. Then it renews the codes of G by the sign of S_GO B_O, which
+    minimises the absolute error where r = 1 (a sum of 0 leaves the bit). Half of the entries of b_k are 1, so
+    that the quadratic programme becomes the search of a cluster of given size. That search tries the nearest
+    neighbours of each point: its scatter is at most twice the least one. At the end hash functions are fitted
+    to B: ridge regressions on the standardised features, h(x) = [w'z > 0], or boosted trees.
 
     Parameters
     ----------
     n_bits : int
         Length of the code.
-    n_iter, n_alternations : int
-        Rounds and alternations in each; the authors use 10 and 3.
+    max_iter, n_alternations : int
+        Rounds, all of which are done, and alternations in each; the authors use 10 and 3.
     function : {"linear", "trees"}
         The hash functions. Linear ones are the default of the public code, but need features in which classes
         are linearly apart; boosted trees, the paper's COSDISH_BT, take far longer.
     ridge : float
         Of the linear functions, min ||B - ZW||_F^2 + ridge ||W||_F^2; 1 in the public code.
     n_trees, depth, n_features : int
-        Of the boosted trees, see `FastHash`, whose trees the paper takes.
+        Of the boosted trees, which are those of `FastHash`.
     random_state : int, RandomState, Generator or None
-        Draws the first codes and the columns; and features for trees.
+        Draws the first codes, the columns, and the features that trees try.
 
     Attributes
     ----------
@@ -60,15 +68,17 @@ class COSDISH(Supervised):
     planes_ : ndarray (n_bits, d)
         One normal vector a bit, for rows that are centred but not divided by their standard deviations.
     trees_ : dict of arrays
-        In the place of the latter two where the function is ``"trees"``, see `FastHash`.
+        See `FastHash`. Only where the function is ``"trees"``; then there are no mean_ and planes_.
+    n_iter_ : int
+        Rounds done: max_iter.
 
     Notes
     -----
-    Follows the code in Eddie-Wang1120/single-modal-supervised-hashing-baseline-for-image-retrieval; it is not
-    the authors' own release, which is not to be had. There the entries of S for dissimilar rows are r, not -r;
-    with half of each b_k of either sign that only adds a constant to the objectives, and the answer is the
-    same (for odd L nearly so). It finds neighbours by a Cholesky factor of a shifted matrix, here they are
-    read off the matrix itself; of points equally near it takes those that rounding prefers, here those drawn
+    This follows the code in Eddie-Wang1120/single-modal-supervised-hashing-baseline-for-image-retrieval. The
+    authors' own release is not available. That code has entries r, not -r, in S for dissimilar rows: half of
+    each b_k has either sign, so that this only adds a constant to the objectives, and the answer is the same
+    (for odd L nearly so). It finds neighbours by a Cholesky factor of a shifted matrix; here they are read off
+    the matrix itself. Of points equally near it takes those that rounding prefers; here those drawn first come
     first. Standard deviations are those of the training rows.
 
     The paper gives training rows their learned codes; here they go through the hash functions, as all rows do.
@@ -87,13 +97,21 @@ class COSDISH(Supervised):
     (1797, 4)
     """
 
-    reach_ = (1 / MODERATE, np.inf)
+    source = "Kang et al. 2016"
+    original = "Eddie-Wang1120/single-modal-supervised-hashing-baseline-for-image-retrieval"
+    settings_from = "authors': 10 rounds of 3 alternations; linear hash functions, ridge 1"
+    magnitudes = (1 / MAX_SQUARABLE, np.inf)
+
+    mean_: NDArray[Any]
+    planes_: NDArray[Any]
+    trees_: Params
+    n_iter_: int
 
     def __init__(
         self,
         n_bits: int = 64,
         *,
-        n_iter: int = 10,
+        max_iter: int = 10,
         n_alternations: int = 3,
         function: str = "linear",
         ridge: float = 1.0,
@@ -103,7 +121,7 @@ class COSDISH(Supervised):
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
-        self.n_iter = n_iter
+        self.max_iter = max_iter
         self.n_alternations = n_alternations
         self.function = function
         self.ridge = ridge
@@ -112,89 +130,107 @@ class COSDISH(Supervised):
         self.n_features = n_features
         self.random_state = random_state
 
-    @whole
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from X (n, d) and labels (n,), numbers or strings.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is not allowed, y is not labels of at least two classes, or all rows are the same.
-        """
-        for name in ("n_bits", "n_iter", "n_alternations", "n_trees", "depth", "n_features"):
+    def check_settings(self) -> None:
+        """See `HashEncoder.check_settings`."""
+        super().check_settings()
+        for name in ("max_iter", "n_alternations", "n_trees", "depth", "n_features"):
             check_count(name, getattr(self, name))
         check_depth(self.depth)
-        if self.function not in FUNCTIONS:
-            raise ValueError(f"function={describe(self.function)}: give {' or '.join(map(repr, FUNCTIONS))}")
+        if self.function not in _FUNCTIONS:
+            raise ValueError(f"function={describe(self.function)}: give {' or '.join(map(repr, _FUNCTIONS))}")
         check_positive("ridge", self.ridge)
-        X, _, index = self._check_labels(X, y)
-        mean, rng = mean_of(X), generator(self.random_state)
-        kept: dict[str, Any] = self.__dict__
-        for name in ("mean_", "planes_", "trees_"):  # of a fit before
-            kept.pop(name, None)
-        with threadpool_limits(1, user_api="blas"):
-            B = learn_codes(index, self.n_bits, self.n_iter, self.n_alternations, rng)
-            if self.function == "trees":
-                self.trees_ = forest(X, B > 0, self.n_trees, self.depth, self.n_features, rng)
-                keep_bits(self)
-                return self
-            scale = deviations(X, mean)
-            planes = (ridge_weights((X - mean) / scale, B, self.ridge) / scale[:, None]).T
-        keep_planes(self, X, mean, planes)
-        return self
+
+    def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
+        X, mean = rows.X, rows.mean
+        B = _learn_codes(rows.class_index, self.n_bits, self.max_iter, self.n_alternations, rng)
+        done = {"n_iter_": int(self.max_iter)}
+        if self.function == "trees":
+            trees = forest(X, B > 0, self.n_trees, self.depth, self.n_features, rng)
+            return {"trees_": trees, **done, **equal_bits(self.n_bits)}
+        scale = _deviations(X, mean)
+        planes = (_ridge_weights((X - mean) / scale, B, self.ridge) / scale[:, None]).T
+        return {**done, **planes_through(mean, planes, X.dtype)}
 
     def _planes(self) -> Planes | None:
-        return planes_of(self) if hasattr(self, "planes_") else None
+        return through_mean(self.mean_, self.planes_) if "planes_" in vars(self) else None
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         return tree_bits(X, self.trees_)
 
 
-def learn_codes(
-    index: NDArray[np.int64], n_bits: int, n_iter: int, n_alternations: int, rng: np.random.Generator
+def _learn_codes(
+    class_index: NDArray[np.int64], n_bits: int, max_iter: int, n_alternations: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Codes (n, n_bits) in {-1, 1} of rows of the classes `index` (n,)."""
-    n = len(index)
-    counts = np.bincount(index)
-    Y = csr_array((np.ones(n), (np.arange(n), index)))
+    """Codes of the training rows, from their classes alone.
+
+    Parameters
+    ----------
+    class_index : ndarray (n,)
+    n_bits, max_iter, n_alternations : int
+    rng : Generator
+
+    Returns
+    -------
+    ndarray (n, n_bits)
+        -1 or 1.
+    """
+    n = len(class_index)
+    counts = np.bincount(class_index)
+    Y = csr_array((np.ones(n), (np.arange(n), class_index)))
     B = np.where(rng.random((n, n_bits)) < 0.5, 1.0, -1.0)
-    for _ in range(n_iter):
+    for _ in range(max_iter):
         columns = rng.choice(n, min(n_bits, n), replace=False)
         others = np.delete(np.arange(n), columns)
         Y_columns, Y_others = Y[columns].toarray(), Y[others]
-        alike = counts[index[columns]].sum()
+        alike = counts[class_index[columns]].sum()
         r = alike / (n * len(columns) - alike)
         S = (1 + r) * (Y_columns @ Y_columns.T) - r
         for _ in range(n_alternations):
             G = B[others]
             drawn = Y_columns @ (Y_others.T @ G)  # sums of G over the rows of each column's class
-            B[columns] = column_codes(S, (1 + r) * drawn - r * G.sum(axis=0), G.T @ G)
+            B[columns] = _column_codes(S, (1 + r) * drawn - r * G.sum(axis=0), G.T @ G)
             sums = Y_columns.T @ B[columns]
-            pull = (1 + r) * sums[index[others]] - r * B[columns].sum(axis=0)
-            B[others] = np.where(np.abs(pull) < 1e-5, G, np.where(pull > 0, 1.0, -1.0))
+            pull = (1 + r) * sums[class_index[others]] - r * B[columns].sum(axis=0)
+            B[others] = np.where(np.abs(pull) < _PULL_NOISE, G, np.where(pull > 0, 1.0, -1.0))
     return B
 
 
-def column_codes(
+def _column_codes(
     S: NDArray[np.float64], pull: NDArray[np.float64], gram: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Codes (m, L) of the sampled rows from S (m, m), S_OG G (m, L) and G'G (L, L), G being the other codes."""
+    """Codes of the sampled rows, one bit after the other.
+
+    Parameters
+    ----------
+    S : ndarray (m, m)
+        Similarities of the sampled rows.
+    pull : ndarray (m, L)
+        S_OG G, where G are the codes of the other rows.
+    gram : ndarray (L, L)
+        G'G.
+
+    Returns
+    -------
+    ndarray (m, L)
+        -1 or 1.
+    """
     n_bits = len(gram)
     B = np.empty((len(S), n_bits))
     for k in range(n_bits):
         R = n_bits * S - B[:, :k] @ B[:, :k].T
         p = -2 * (n_bits * pull[:, k] - B[:, :k] @ gram[:k, k])
         np.fill_diagonal(R, 0)
-        B[:, k] = balanced_signs(-2 * R, p)
+        B[:, k] = _balanced_signs(-2 * R, p)
     return B
 
 
-def balanced_signs(Q: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
+def _balanced_signs(Q: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
     """b in {-1, 1}^m with m // 2 ones and b'Qb + p'b small, for Q (m, m) symmetric with zeros on its diagonal.
 
-    With b = 2c - 1 this is a constant and e'Ee, where e = (c, 1), E = [4Q, v; v', 0], v = p - 2Q1. For vectors
-    with inner products t[i = j] - E_ij, t large, that is the scatter of the cluster e, of given size, with the
-    last point in it. Each point's nearest neighbours, those with the smallest E_ij, make a cluster to try.
+    With b = 2c - 1 the objective is e'Ee plus a constant, where e = (c, 1), E = [4Q, v; v', 0], v = p - 2Q1.
+    For vectors with inner products t[i = j] - E_ij, t large, e'Ee is the scatter of the cluster e, which has a
+    given size and holds the last point. The nearest neighbours of each point, those with the smallest E_ij,
+    make a cluster to try.
     """
     m = len(Q)
     v = p - 2 * Q.sum(axis=1)
@@ -204,10 +240,11 @@ def balanced_signs(Q: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np
     C = np.zeros((m + 1, m))
     np.put_along_axis(C, chosen, 1.0, axis=1)
     values = 4 * np.einsum("ij,ij->i", C @ Q, C) + 2 * C @ v
-    return 2 * C[values.argmin()] - 1
+    signs: NDArray[np.float64] = 2 * C[values.argmin()] - 1
+    return signs
 
 
-def deviations(X: NDArray[Any], mean: NDArray[np.float64]) -> NDArray[np.float64]:
+def _deviations(X: NDArray[Any], mean: NDArray[np.float64]) -> NDArray[np.float64]:
     """Standard deviation (d,) of each feature, divisor n - 1; 1 for a constant one."""
     same = X.max(axis=0) == X.min(axis=0)
     Z = X - mean
@@ -215,7 +252,7 @@ def deviations(X: NDArray[Any], mean: NDArray[np.float64]) -> NDArray[np.float64
     return np.where(same, 1, largest * (Z / largest).std(axis=0, ddof=1))
 
 
-def ridge_weights(Z: NDArray[np.float64], B: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
+def _ridge_weights(Z: NDArray[np.float64], B: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
     """W (d, L) of min ||B - ZW||^2 + ridge ||W||^2."""
     n, d = Z.shape
     if d > n:

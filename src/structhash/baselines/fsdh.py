@@ -7,16 +7,18 @@ from numpy.typing import NDArray
 
 from structhash.baselines._discrete import DiscreteHash
 
+__all__ = ["FSDH"]
+
 
 class FSDH(DiscreteHash):
     """Fast supervised discrete hashing: codes that the labels tell, all bits at once.
 
     Minimises ||B - YW||_F^2 + lambda ||W||_F^2 + nu (||B - F||_F^2 + mu ||P||_F^2) over B in
-    {-1, 1}^(n x n_bits), W and P: the regression of `SDH` turned round, from labels to codes, so that the step
+    {-1, 1}^(n x n_bits), W and P. The regression of `SDH` is reversed, from labels to codes, so that the step
     of the codes is exact, B = sign(YW + nu F). Y, F = phi(X) P and the similarities phi are those of `SDH`.
 
-    With the authors' small nu the codes stand still after a round or two: each class has, bit by bit, the sign
-    that most of its rows got in the random start. So this is the regression on random codewords, one a class.
+    With the authors' small nu the codes no longer change after a round or two. Each class then has, bit by bit,
+    the sign of most of its rows in the random start. So this is a regression on random codewords, one a class.
 
     Parameters
     ----------
@@ -30,21 +32,21 @@ class FSDH(DiscreteHash):
         lambda and nu: 1 and 1e-5.
     kernel_ridge : float
         mu: 0.01.
-    n_iter : int
-        Rounds at most: 5. It stops when B stands still.
+    max_iter : int
+        Rounds at most: 5. It stops when B no longer changes.
     random_state : int, RandomState, Generator or None
         Draws the anchors and the first B.
 
     Attributes
     ----------
     n_bits_, weights_, history_ : see `HashEncoder`
-    kernel_, coef_, intercept_, losses_ : see `SDH`
+    kernel_, coef_, intercept_, losses_, n_iter_ : see `SDH`
 
     Notes
     -----
-    The settings are those of the public code (single-modal-supervised-hashing-baseline-for-image-retrieval of
-    Eddie-Wang1120, not the authors'; no code of theirs is known), which has taken them from that of `SDH`. As
-    there, phi has a constant, P a ridge, and training rows get the code sign(phi(x)'P) as well.
+    The settings are those of the public code, single-modal-supervised-hashing-baseline-for-image-retrieval of
+    Eddie-Wang1120, which has them from the code of `SDH`. No code of the authors is known. As in that code, phi
+    has a constant, P has a ridge, and training rows get the code sign(phi(x)'P) as well.
 
     References
     ----------
@@ -58,6 +60,10 @@ class FSDH(DiscreteHash):
     >>> FSDH(n_bits=32, random_state=0).fit(X[:300], y[:300]).encode(X).shape
     (1797, 4)
     """
+
+    source = "Gui et al. 2018"
+    original = "Eddie-Wang1120/single-modal-supervised-hashing-baseline-for-image-retrieval"
+    settings_from = "as sdh"
 
     def _regress(self, B: NDArray[np.float64], Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         W = Y.T @ B / (Y.sum(axis=0)[:, None] + self.ridge)

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from structhash._numerics.randomness import generator
 from structhash._numerics.validation import check_count
 from structhash.baselines._principal import principal_axes, project
-from structhash.baselines._shared import keep_planes, mean_of, planes_of
+from structhash.baselines._rotation import random_rotation, rotate
+from structhash.baselines.base import Baseline, TrainingRows, planes_through, through_mean
 from structhash.codes.planes import Planes
-from structhash.estimators.base import HashEncoder, whole
+
+__all__ = ["ITQ"]
 
 
-class ITQ(HashEncoder):
-    """Iterative quantisation: the leading principal components, rotated so as to lie near a binary code.
+class ITQ(Baseline):
+    """Iterative quantisation: the leading principal components, rotated to lie near a binary code.
 
-    Minimises ||B - VR||_F^2 over B in {-1, 1}^(n x n_bits) and R with RR' = I, V being the centred rows in
-    their n_bits leading principal components. It alternates B = sign(VR) and, by the orthogonal Procrustes
-    problem, R = PQ' with V'B = P S Q', so that the loss never rises.
+    Minimises ||B - VR||_F^2 over B in {-1, 1}^(n x n_bits) and R with RR' = I, where V holds the centred rows
+    in their n_bits leading principal components. It alternates B = sign(VR) and, by the orthogonal Procrustes
+    problem, R = PQ' with V'B = P S Q', so the loss never rises.
 
-    Where there are fewer than n_bits principal directions of nonzero variance (never more than d, nor than
-    n - 1), V has all of them, say k, and R is a k x n_bits tight frame, RR' = I; the alternation is the same,
-    and equals the square problem with V padded by zeros. With n_bits far above k some bits become equal to
-    another one or to its complement (iris, k = 4, 64 bits: 18 differ); with k = 1 all do.
+    There may be only k < n_bits principal directions of nonzero variance (never more than d, nor than n - 1).
+    Then V has all k of them and R is a k x n_bits tight frame, RR' = I. The alternation is the same; it equals
+    the square problem with V padded by zeros. With n_bits far above k, bits equal another bit or its
+    complement (iris, k = 4, 64 bits: 18 differ). With k = 1 all do.
 
     Parameters
     ----------
     n_bits : int
         Length of the code.
-    n_iter : int
-        Rounds of the alternation; the authors use 50.
+    max_iter : int
+        Rounds of the alternation, all of which are done; the authors use 50.
     random_state : int, RandomState, Generator or None
         Draws the rotation where the alternation starts.
 
@@ -46,13 +46,15 @@ class ITQ(HashEncoder):
         One normal vector a bit: principal directions times rotation.
     rotation_ : ndarray (k, n_bits)
         R, in float64.
-    losses_ : ndarray (n_iter + 1,)
+    n_iter_ : int
+        Rounds done: max_iter.
+    losses_ : ndarray (n_iter_ + 1,)
         Mean of (B - VR)^2 before the first and after each round, V scaled so that VR has mean square 1
         (neither B nor R depends on the scale).
 
     Notes
     -----
-    `fit` works in float64 and in one BLAS thread, so that the code does not depend on the number of threads.
+    `fit` works in float64.
 
     References
     ----------
@@ -70,69 +72,38 @@ class ITQ(HashEncoder):
     True
     """
 
-    def __init__(self, n_bits: int = 64, *, n_iter: int = 50, random_state: Any = None) -> None:
+    source = "Gong et al. 2013"
+    original = "willard-yuan/hashing-baseline-for-image-retrieval"
+    settings_from = "50 rounds, as the authors; more bits than directions by a tight frame"
+
+    mean_: NDArray[Any]
+    planes_: NDArray[Any]
+    rotation_: NDArray[np.float64]
+    losses_: NDArray[np.float64]
+    n_iter_: int
+
+    def __init__(self, n_bits: int = 64, *, max_iter: int = 50, random_state: Any = None) -> None:
         self.n_bits = n_bits
-        self.n_iter = n_iter
+        self.max_iter = max_iter
         self.random_state = random_state
 
-    @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the rotation from X (n, d); y is not looked at.
+    def check_settings(self) -> None:
+        """See `HashEncoder.check_settings`."""
+        super().check_settings()
+        check_count("max_iter", self.max_iter)
 
-        Raises
-        ------
-        ValueError
-            If a parameter is not allowed, or all rows are the same.
-        """
-        check_count("n_bits", self.n_bits)
-        check_count("n_iter", self.n_iter)
-        X = self._check(X)
-        mean = mean_of(X)
-        rng = generator(self.random_state)
-        with threadpool_limits(1, user_api="blas"):
-            axes = principal_axes(X, mean, self.n_bits)
-            V = project(X, mean, axes)
-            V /= np.abs(V).max()  # so that squares neither overflow nor vanish
-            V *= np.sqrt(len(V) * self.n_bits) / np.linalg.norm(V)
-            start, _ = np.linalg.qr(rng.standard_normal((self.n_bits, self.n_bits)))
-            self.rotation_, self.losses_ = rotate(V, start[: len(axes)], self.n_iter)
-            planes = self.rotation_.T @ axes
-        keep_planes(self, X, mean, planes)
-        return self
+    def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
+        axes = principal_axes(rows.X, rows.mean, self.n_bits)
+        V = project(rows.X, rows.mean, axes)
+        V /= np.abs(V).max()  # so that squares neither overflow nor vanish
+        V *= np.sqrt(len(V) * self.n_bits) / np.linalg.norm(V)
+        rotation, losses = rotate(V, random_rotation(len(axes), self.n_bits, rng), self.max_iter)
+        return {
+            "rotation_": rotation,
+            "losses_": losses,
+            "n_iter_": int(self.max_iter),
+            **planes_through(rows.mean, rotation.T @ axes, rows.X.dtype),
+        }
 
     def _planes(self) -> Planes:
-        return planes_of(self)
-
-
-def rotate(
-    V: NDArray[np.float64], R: NDArray[np.float64], n_iter: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The alternation of `ITQ` from rotation R.
-
-    Parameters
-    ----------
-    V : float64 array (n, k)
-        Centred rows; scaled so that VR has mean square 1 where the losses are to be those of `ITQ`.
-    R : float64 array (k, n_bits)
-        k <= n_bits orthonormal rows.
-    n_iter : int
-
-    Returns
-    -------
-    R : float64 array (k, n_bits)
-    losses : float64 array (n_iter + 1,)
-        Mean of (B - VR)^2 before the first and after each round.
-    """
-    losses = []
-    for _ in range(n_iter):
-        B, loss = _quantise(V @ R)
-        losses.append(loss)
-        P, _, Qt = np.linalg.svd(V.T @ B, full_matrices=False)
-        R = P @ Qt
-    return R, np.array([*losses, _quantise(V @ R)[1]])
-
-
-def _quantise(VR: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """B = sign(VR) and the mean of (B - VR)^2."""
-    B = np.where(VR > 0, 1.0, -1.0)
-    return B, float(np.mean((B - VR) ** 2))
+        return through_mean(self.mean_, self.planes_)

@@ -2,43 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from structhash._numerics.randomness import generator
 from structhash._numerics.validation import check_count
-from structhash.baselines._anchors import draw_anchors
-from structhash.baselines._gauss import gauss_features, gauss_kernel
-from structhash.baselines._shared import keep_bits, mean_of
-from structhash.estimators.base import HashEncoder, whole
+from structhash.baselines._gauss_kernel import gauss_features, gauss_kernel
+from structhash.baselines._rows import draw_anchors
+from structhash.baselines.base import Baseline, TrainingRows, equal_bits
+from structhash.pieces import Params
 
-NOISE = 1e-8  # eigenvalues of the kernel matrix up to here are left out, as in the authors' code
+__all__ = ["KLSH"]
+
+_EIGENVALUE_NOISE = 1e-8  # eigenvalues of the kernel matrix up to here are left out, as in the authors' code
 
 
-class KLSH(HashEncoder):
+class KLSH(Baseline):
     """Kernelized locality-sensitive hashing: random planes in the space of a Gaussian kernel.
 
-    A plane's normal is sum_{i in S} Sigma^(-1/2) (phi(a_i) - mu) / sqrt(t) for t anchors S at random, mu and
-    Sigma being mean and covariance of phi over the p anchors: by the central limit theorem nearly normal, like
-    the planes of `LSH`. In kernel values it is w = sqrt((p - 1) / t) K^(-1/2) e_S, with e_S the indicator of S,
-    K = HGH the centred matrix of the anchors' similarities G and H = I - 11'/p, so that
+    The normal of a plane is sum_{i in S} Sigma^(-1/2) (phi(a_i) - mu) / sqrt(t) for t random anchors S. mu and
+    Sigma are mean and covariance of phi over the p anchors. By the central limit theorem the normals are nearly
+    Gaussian, as those of `LSH` are. In kernel values the normal is w = sqrt((p - 1) / t) K^(-1/2) e_S, with e_S
+    the indicator of S, K = HGH the centred matrix of the anchors' similarities G and H = I - 11'/p, so that
 
     h(x) = [w'(k(x) - G1/p) > 0],   k_i(x) = exp(-||x - a_i||^2 / (2 sigma^2)).
 
-    (What centring takes from k(x) besides G1/p is the same for all anchors, and w'1 = 0.)
+    (Centring subtracts a second term from k(x), which is the same for all anchors; it has no effect as w'1 =
+    0.)
 
     Parameters
     ----------
     n_bits : int
         Length of the code.
-    anchors : int
-        p: training rows that stand for the distribution, at random; the authors use 300. All distinct rows
-        where there are fewer.
-    sampled : int
-        t: anchors a plane is the sum of; the authors use 30, and so p / 4 at most (but at least 1) do we.
+    n_anchors : int
+        p, random training rows that represent the distribution; the authors use 300. All distinct rows where
+        there are fewer.
+    n_summed : int
+        t, anchors whose sum is a plane; the authors use 30. At most p / 4, but at least 1.
     random_state : int, RandomState, Generator or None
         Draws anchors and planes.
 
@@ -52,11 +53,11 @@ class KLSH(HashEncoder):
 
     Notes
     -----
-    The method takes any kernel. Here it is the Gaussian one with sigma^2 the mean squared distance among
-    anchors, nearly that of KSH's authors, who compare with KLSH under one kernel and 300 anchors for both.
+    The method takes any kernel. Here it is the Gaussian one, where sigma^2 is the mean squared distance among
+    the anchors. This is nearly the kernel of the authors of KSH, who compare both methods with 300 anchors.
 
-    The authors' ``createHashTable`` centres K but leaves k(x) to its caller. Published wrappers of it pass k(x)
-    as it is, which shifts every plane by w'G1/p; we centre, as the derivation wants.
+    The authors' ``createHashTable`` centres K but leaves k(x) to its caller. Published wrappers do not centre
+    k(x), which shifts every plane by w'G1/p. Here k(x) is centred, as the derivation requires.
 
     References
     ----------
@@ -72,55 +73,69 @@ class KLSH(HashEncoder):
     (1797, 4)
     """
 
+    source = "Kulis, Grauman 2012"
+    original = "ZJULearning/MatlabFunc"
+    settings_from = "authors': 300 anchors, 30 a plane; Gaussian kernel, mean distance"
+
+    kernel_: Params
+    coef_: NDArray[Any]
+
     def __init__(
-        self, n_bits: int = 64, *, anchors: int = 300, sampled: int = 30, random_state: Any = None
+        self, n_bits: int = 64, *, n_anchors: int = 300, n_summed: int = 30, random_state: Any = None
     ) -> None:
         self.n_bits = n_bits
-        self.anchors = anchors
-        self.sampled = sampled
+        self.n_anchors = n_anchors
+        self.n_summed = n_summed
         self.random_state = random_state
 
-    @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw anchors among X (n, d) and planes among the anchors; y is not looked at.
+    def check_settings(self) -> None:
+        """See `HashEncoder.check_settings`."""
+        super().check_settings()
+        check_count("n_anchors", self.n_anchors)
+        check_count("n_summed", self.n_summed)
 
-        Raises
-        ------
-        ValueError
-            If a parameter is not allowed, or all rows are the same.
-        """
-        check_count("n_bits", self.n_bits)
-        check_count("anchors", self.anchors)
-        check_count("sampled", self.sampled)
-        X = self._check(X)
-        mean_of(X)
-        rng = generator(self.random_state)
-        anchors = draw_anchors(X, max(2, self.anchors), rng)
-        with threadpool_limits(1, user_api="blas"):
-            kernel, G = gauss_kernel(anchors, anchors)
-            W = random_normals(G, self.n_bits, self.sampled, rng)
-        self.kernel_ = kernel | {"mean": G.mean(axis=0)}
-        self.coef_ = W.T.astype(X.dtype)
-        keep_bits(self)
-        return self
+    def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
+        anchors = draw_anchors(rows.X, max(2, self.n_anchors), rng)
+        kernel, G = gauss_kernel(anchors, anchors)
+        W = _random_normals(G, self.n_bits, self.n_summed, rng)
+        return {
+            "kernel_": kernel | {"mean": G.mean(axis=0)},
+            "coef_": W.T.astype(rows.X.dtype),
+            **equal_bits(self.n_bits),
+        }
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         K = gauss_features(X, self.kernel_)
-        return (K - self.kernel_["mean"]) @ self.coef_.T.astype(np.float64) > 0
+        bits: NDArray[np.bool_] = (K - self.kernel_["mean"]) @ self.coef_.T.astype(np.float64) > 0
+        return bits
 
 
-def random_normals(
-    G: NDArray[np.float64], n_bits: int, sampled: int, rng: np.random.Generator
+def _random_normals(
+    G: NDArray[np.float64], n_bits: int, n_summed: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Weights W (p, n_bits) of the anchors in as many random normals, from similarities G (p, p)."""
+    """Random normals as weighted sums of the anchors.
+
+    Parameters
+    ----------
+    G : ndarray (p, p)
+        Similarities of the anchors.
+    n_bits, n_summed : int
+    rng : Generator
+
+    Returns
+    -------
+    ndarray (p, n_bits)
+        Weight of each anchor in each normal.
+    """
     p = len(G)
-    t = min(sampled, max(1, p // 4))
+    t = min(n_summed, max(1, p // 4))
     K = G - G.mean(axis=0) - G.mean(axis=1)[:, None] + G.mean()
     values, vectors = np.linalg.eigh(K)
-    kept = values > NOISE
+    kept = values > _EIGENVALUE_NOISE
     chosen = np.zeros((p, n_bits))
     for column in chosen.T:
         column[rng.permutation(p)[:t]] = 1
     V = vectors[:, kept]
     normals: NDArray[np.float64] = V / np.sqrt(values[kept]) @ (V.T @ chosen)
-    return normals * np.sqrt((p - 1) / t)
+    normals *= np.sqrt((p - 1) / t)
+    return normals

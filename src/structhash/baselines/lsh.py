@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-from structhash._numerics.randomness import generator
-from structhash._numerics.validation import check_count
-from structhash.baselines._shared import keep_planes, mean_of, planes_of
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.baselines.base import Baseline, TrainingRows, planes_through, through_mean
 from structhash.codes.planes import Planes
-from structhash.estimators.base import HashEncoder, whole
+
+__all__ = ["LSH"]
 
 
-class LSH(HashEncoder):
+class LSH(Baseline):
     """Locality-sensitive hashing by random planes: h_j(x) = [g_j'(x - mean) > 0], g_j ~ N(0, I).
 
-    The chance that a bit differs between two points is their angle, seen from the mean of the training rows,
-    divided by pi. The published method has its planes through the origin; here they go through the mean,
-    since rows that all lie to one side of the origin would get nearly constant bits. So it is in the code that
-    it was compared with, willard-yuan/hashing-baseline-for-image-retrieval, which centres first.
+    A bit differs between two rows with a chance of their angle, seen from the mean of the training rows,
+    divided by pi. The published planes go through the origin. Here they go through the mean: rows on one side
+    of the origin would get nearly constant bits. The code in willard-yuan/hashing-baseline-for-image-retrieval,
+    which this method was compared with, centres the rows too.
 
     Parameters
     ----------
@@ -47,25 +49,20 @@ class LSH(HashEncoder):
     (1797, 4)
     """
 
+    source = "Charikar 2002"
+    original = "willard-yuan/hashing-baseline-for-image-retrieval"
+    settings_from = "planes through the mean of the rows, not the origin"
+
+    mean_: NDArray[Any]
+    planes_: NDArray[Any]
+
     def __init__(self, n_bits: int = 64, *, random_state: Any = None) -> None:
         self.n_bits = n_bits
         self.random_state = random_state
 
-    @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Take the mean of X (n, d) and draw the planes; y is not looked at.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is not allowed, or all rows are the same.
-        """
-        check_count("n_bits", self.n_bits)
-        X = self._check(X)
-        mean = mean_of(X)
-        planes = generator(self.random_state).standard_normal((self.n_bits, X.shape[1]))
-        keep_planes(self, X, mean, planes)
-        return self
+    def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
+        planes = rng.standard_normal((self.n_bits, rows.X.shape[1]))
+        return planes_through(rows.mean, planes, rows.X.dtype)
 
     def _planes(self) -> Planes:
-        return planes_of(self)
+        return through_mean(self.mean_, self.planes_)

@@ -3,58 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from structhash._numerics.gaussian import squared_distances
-from structhash._numerics.randomness import generator
-from structhash._numerics.validation import check_count, check_positive
+from structhash._numerics.validation import check_positive
 from structhash.baselines._eigenfunctions import Eigenfunctions, choose, one_dimensional
 from structhash.baselines._principal import principal_axes, project
-from structhash.baselines._shared import keep_bits, mean_of
-from structhash.estimators.base import MODERATE, HashEncoder, whole
+from structhash.baselines.base import MAX_SQUARABLE, Baseline, TrainingRows, equal_bits
 
-ZERO = 1e-9  # an eigenfunction that exceeds its threshold by less is taken to equal it, however it was rounded
-SAMPLE = 1000  # rows whose mean distance gives sigma
-AXES = 64  # principal components worked on at a time
+__all__ = ["MDSH"]
+
+_EIGENFUNCTION_NOISE = 1e-9  # an eigenfunction exceeds its threshold by more than this for a 1
+_BANDWIDTH_ROWS = 1000  # rows whose mean distance gives the bandwidth
+_AXES_AT_A_TIME = 64  # principal components worked on at a time
 
 
-class MDSH(HashEncoder):
+class MDSH(Baseline):
     """Multidimensional spectral hashing: h(x) = [phi(v) > t], v a principal component of x.
 
-    Codes shall give back the affinity of points: sum_k w_k b_k(x) b_k(y), b in {-1, 1}, near
-    exp(-||x - y||^2 / (2 sigma^2)). The best real-valued b are eigenvectors of the affinity; where components
-    are independent, these are products over components of eigenfunctions phi of the one-dimensional affinities,
-    and so are their eigenvalues. Bits are thresholded one-dimensional eigenfunctions, those of largest
+    Codes shall reproduce the affinity of points: sum_k w_k b_k(x) b_k(y), b in {-1, 1}, shall be near exp(-||x
+    - y||^2 / (2 sigma^2)). The best real-valued b are eigenvectors of the affinity. Where components are
+    independent, these are products over the components of eigenfunctions phi of one-dimensional affinities, and
+    eigenvalues are products, too. Bits are thresholded one-dimensional eigenfunctions, those of largest
     eigenvalue w of the normalised affinity. `weights_` are the w, divided by the largest.
 
-    The products need no bits of their own: with d running over components, and k over the bits of one of them,
-    prod_d (1 + sum_k w_k b_k(x) b_k(y)) - 1 is the sum of w b b over the bits and all their products. This
-    affinity, negative, is the distance of its own, ``"affinity"``; the weighted Hamming distance is its
+    The products need no bits of their own. Let d run over components and k over the bits of one component: then
+    prod_d (1 + sum_k w_k b_k(x) b_k(y)) - 1 is the sum of w b b over the bits and all their products. The
+    negative of this affinity is the method's own distance, ``"affinity"``. The weighted Hamming distance is its
     first order.
+
+    It refuses a bandwidth that is too small or too large for the spread of the rows.
 
     Parameters
     ----------
     n_bits : int
         Length of the code.
-    sigma : float, optional
-        Width of the affinity, in the units of X. By default a quarter of the mean distance between training
+    bandwidth : float, optional
+        sigma, in the units of X. By default a quarter of the mean distance between training
         rows, as in the authors' demonstration.
     min_weight : float
-        Eigenfunctions of less weight are not used. If there are fewer than n_bits of them, they are used
-        several times with several thresholds.
+        Eigenfunctions of less weight are not used. Where fewer than n_bits are left, they are used several
+        times with several thresholds.
     random_state : int, RandomState, Generator or None
-        Draws the 1,000 rows whose mean distance gives sigma, where there are more.
+        Draws the 1,000 rows whose mean distance gives the bandwidth, where there are more.
 
     Attributes
     ----------
     n_bits_, history_ : see `HashEncoder`
     weights_ : ndarray (n_bits,)
-        Eigenvalue of each bit, the largest being 1.
-    sigma_ : float
+        Eigenvalue of each bit, divided by the largest.
+    bandwidth_ : float
     center_ : ndarray (d,)
         Mean of the training rows.
     axes_ : ndarray (k, d)
@@ -67,12 +69,13 @@ class MDSH(HashEncoder):
 
     Notes
     -----
-    This follows the authors' code in what the text leaves open: eigenfunctions are computed on min(n/10, 50)
-    bins of the range between the 2.5th and the 97.5th percentile, beyond which values are clipped, with 0.1
-    added to the share of each bin; the thresholds are percentiles of the values of all chosen eigenfunctions in
-    all bins; the bits of each threshold have an affinity of their own, and these are added up. Here there are
-    at least 20 bins, and the sign of an eigenfunction, which the code leaves to its solver and the thresholds
-    depend on, is such that it ends positive. Bits never are eigenfunctions of directions without variance.
+    Where the text is open this follows the authors' code. Eigenfunctions are computed on min(n/10, 50) bins of
+    the range between the 2.5th and the 97.5th percentile, beyond which values are clipped; 0.1 is added to the
+    share of each bin. The thresholds are percentiles of the values of all chosen eigenfunctions in all bins.
+    The bits of each threshold have an affinity of their own, and these are added up. Two things differ: there
+    are at least 20 bins, and an eigenfunction has the sign that makes it end positive (the code leaves the
+    sign, on which thresholds depend, to its solver). Bits are never eigenfunctions of directions without
+    variance.
 
     References
     ----------
@@ -93,52 +96,62 @@ class MDSH(HashEncoder):
     weighted_ = True
     own_distance_ = "affinity"
 
-    reach_ = (1 / MODERATE, MODERATE)
+    source = "Weiss et al. 2012"
+    original = "ebusche/EGFINAL"
+    settings_from = "authors': sigma a quarter of the mean distance, eigenvalues above 0.1"
+    magnitudes = (1 / MAX_SQUARABLE, MAX_SQUARABLE)
+
+    bandwidth_: float
+    center_: NDArray[np.float64]
+    axes_: NDArray[np.float64]
+    axis_: NDArray[np.int64]
+    knots_: NDArray[np.float64]
+    values_: NDArray[np.float64]
+    thresholds_: NDArray[np.float64]
 
     def __init__(
         self,
         n_bits: int = 64,
         *,
-        sigma: float | None = None,
+        bandwidth: float | None = None,
         min_weight: float = 0.1,
         random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
-        self.sigma = sigma
+        self.bandwidth = bandwidth
         self.min_weight = min_weight
         self.random_state = random_state
 
-    @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Compute the eigenfunctions of X (n, d); y is not looked at.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is not allowed, sigma is too small or too large for X, or all rows are the same.
-        """
-        check_count("n_bits", self.n_bits)
+    def check_settings(self) -> None:
+        """See `HashEncoder.check_settings`."""
+        super().check_settings()
         check_positive("min_weight", self.min_weight, 1.0)
-        if self.sigma is not None:
-            check_positive("sigma", self.sigma)
-        X = self._check(X)
-        center = mean_of(X)
-        drawn = generator(self.random_state).permutation(len(X))[:SAMPLE]
-        with threadpool_limits(1, user_api="blas"):
-            self.sigma_ = float(self.sigma or mean_distance(X[drawn] - center) / 4)
-            axes = principal_axes(X, center, X.shape[1])
-            found = []
-            for first in range(0, len(axes), AXES):
-                V = project(X, center, axes[first : first + AXES])
-                found.append(one_dimensional(V, self.sigma_))
-            functions = Eigenfunctions(*map(np.concatenate, zip(*found, strict=True)))
-        axis, mode, self.thresholds_, weights = choose(functions, self.n_bits, self.min_weight, self.sigma_)
-        used, self.axis_ = np.unique(axis, return_inverse=True)
-        self.center_, self.axes_ = center, axes[used]
-        self.knots_, self.values_ = functions.knots[axis], functions.values[axis, mode]
-        keep_bits(self)
-        self.weights_ = weights
-        return self
+        if self.bandwidth is not None:
+            check_positive("bandwidth", self.bandwidth)
+
+    def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
+        X, center = rows.X, rows.mean
+        drawn = rng.permutation(len(X))[:_BANDWIDTH_ROWS]
+        bandwidth = float(self.bandwidth or _mean_distance(X[drawn] - center) / 4)
+        axes = principal_axes(X, center, X.shape[1])
+        found = []
+        for first in range(0, len(axes), _AXES_AT_A_TIME):
+            V = project(X, center, axes[first : first + _AXES_AT_A_TIME])
+            found.append(one_dimensional(V, bandwidth))
+        functions = Eigenfunctions(*map(np.concatenate, zip(*found, strict=True)))
+        axis, mode, thresholds, weights = choose(functions, self.n_bits, self.min_weight, bandwidth)
+        used, axis_of_bit = np.unique(axis, return_inverse=True)
+        return {
+            "bandwidth_": bandwidth,
+            "center_": center,
+            "axes_": axes[used],
+            "axis_": axis_of_bit,
+            "knots_": functions.knots[axis],
+            "values_": functions.values[axis, mode],
+            "thresholds_": thresholds,
+            **equal_bits(self.n_bits),
+            "weights_": weights,
+        }
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         with threadpool_limits(1, user_api="blas"):
@@ -146,11 +159,11 @@ class MDSH(HashEncoder):
         bits = np.empty((len(X), self.n_bits_), bool)
         parts = zip(self.axis_, self.knots_, self.values_, self.thresholds_, strict=True)
         for j, (axis, knots, values, threshold) in enumerate(parts):
-            bits[:, j] = np.interp(V[:, axis], knots, values) - threshold > ZERO
+            bits[:, j] = np.interp(V[:, axis], knots, values) - threshold > _EIGENFUNCTION_NOISE
         return bits
 
     def own_distances(self, rows: Any) -> Callable[[Any], NDArray[np.float64]]:
-        """See `HashEncoder.own_distances`: the affinity of codes, negative."""
+        """See `HashEncoder.own_distances`: the negative affinity of codes."""
         ours = 2.0 * self.transform(rows) - 1
         levels = np.unique(self.thresholds_)
 
@@ -169,6 +182,7 @@ class MDSH(HashEncoder):
         return distances
 
 
-def mean_distance(Z: NDArray[Any]) -> np.float64:
-    """Mean Euclidean distance of centred rows, each pair twice and each row with itself once."""
-    return np.sqrt(squared_distances(Z, Z)).mean()
+def _mean_distance(Z: NDArray[Any]) -> np.float64:
+    """Mean Euclidean distance of centred rows: each pair counts twice, each row with itself once."""
+    mean: np.float64 = np.sqrt(squared_distances(Z, Z)).mean()
+    return mean

@@ -1,31 +1,32 @@
-"""The control: a classifier's answer as a code."""
+"""The control: the answer of a classifier as a code."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.randomness import generator
-from structhash.baselines._classifier import check_classifier, class_scores, fit_classifier
-from structhash.baselines._shared import Supervised, keep_bits
-from structhash.estimators.base import whole
+from structhash.baselines._classifier import ClassifierBaseline
+from structhash.baselines.base import TrainingRows, equal_bits
 
-POOL = 4096  # codewords drawn to choose from, at least
+__all__ = ["OneHot"]
+
+_MIN_POOL = 4096  # codewords drawn to choose from, at least
 
 
-class OneHot(Supervised):
+class OneHot(ClassifierBaseline):
     """The output of a classifier as a code: the control that every supervised method has to beat.
 
-    The code of x is the codeword of argmax_c v_c'z + b_c, where (v, b) is a multinomial logistic regression,
-    minimising 1/2 sum_c ||v_c||^2 + C sum_i -log p(y_i | z_i), and z the features of the family: for
+    The code of x is the codeword of argmax_c v_c'z + b_c. (v, b) is a multinomial logistic regression, which
+    minimises 1/2 sum_c ||v_c||^2 + C sum_i -log p(y_i | z_i). z are the features of the family: for
     ``"linear"``, rows centred and divided by the root mean squared norm of the training rows.
 
-    With as many bits as classes, bit c says that class c was predicted. With more bits the others are 0, so
-    that the distances are those of the one-hot code. With fewer bits every class has its own codeword, drawn
-    at random and far from the others; then the order of the other classes means nothing. Where the classes
-    of the queries are known at training this code is hard to beat; for unseen classes it collapses.
+    With as many bits as classes, bit c says that class c is predicted. Further bits are 0, so that the
+    distances are those of the one-hot code. With fewer bits each class has its own codeword, random and far
+    from the others; then the order of the other classes means nothing. This code is hard to beat where training
+    knows the classes of the queries; for unseen classes it collapses. It refuses n_bits that are too few to
+    tell the classes apart.
 
     Parameters
     ----------
@@ -36,11 +37,11 @@ class OneHot(Supervised):
         rows of usps, mnist and banking77, and within 0.002 of the best on isolet; scikit-learn's default, 1, is
         too small for rows of norm 1 (accuracy lower by 0.01 to 0.035).
     family : str or piece
-        Where the features come from, ``names("families")``: one with real features such as ``"linear"``.
+        Gives the features: a name of ``names("families")``, such as ``"linear"``.
     max_iter : int
-        L-BFGS iterations; scikit-learn warns where they do not suffice.
+        L-BFGS iterations at most; scikit-learn warns where they do not suffice.
     random_state : int, RandomState, Generator or None
-        For codewords shorter than one-hot, and for families that draw.
+        Draws codewords shorter than one-hot, and what the family draws.
 
     Attributes
     ----------
@@ -68,6 +69,11 @@ class OneHot(Supervised):
            [0, 1, 0, 0, 0, 0, 0, 0, 0, 0]], dtype=uint8)
     """
 
+    source = "Sablayrolles et al. 2017"
+    settings_from = "logistic regression, C=10 by validation; the authors' classifier is a deep network"
+
+    codebook_: NDArray[np.bool_]
+
     def __init__(
         self,
         n_bits: int = 64,
@@ -83,26 +89,13 @@ class OneHot(Supervised):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @whole
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from X (n, d) and labels (n,), numbers or strings.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is not allowed, y is not labels of at least two classes, n_bits is too few to tell
-            them apart, or all rows are the same.
-        """
-        family = check_classifier(self)
-        X, classes, index = self._check_labels(X, y)
-        rng = generator(self.random_state)
-        self.codebook_ = _codebook(len(classes), self.n_bits, rng)
-        fit_classifier(self, family, X, classes, index, rng)
-        keep_bits(self)
-        return self
+    def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
+        codebook = _codebook(len(rows.classes), self.n_bits, rng)
+        return {"codebook_": codebook, **self._fit_classifier(rows, rng), **equal_bits(self.n_bits)}
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        return self.codebook_[class_scores(self, X).argmax(axis=1)]
+        bits: NDArray[np.bool_] = self.codebook_[self._class_scores(X).argmax(axis=1)]
+        return bits
 
 
 def _codebook(n_classes: int, n_bits: int, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -115,7 +108,7 @@ def _codebook(n_classes: int, n_bits: int, rng: np.random.Generator) -> NDArray[
             f"n_bits={n_bits!r} gives {2**n_bits} codes for {n_classes} classes; give at least {least} bits"
         )
     low = min(n_bits, 32)  # bits that make the words distinct
-    size = min(2**low, max(POOL, 4 * n_classes))
+    size = min(2**low, max(_MIN_POOL, 4 * n_classes))
     numbers = rng.choice(2**low, size, replace=False)
     pool = numbers[:, None] >> np.arange(low) & 1 > 0
     pool = np.hstack([pool, rng.random((size, n_bits - low)) < 0.5])

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from numpy.typing import NDArray
 
-from structhash._numerics.validation import check_count
 from structhash.baselines._principal import principal_axes
-from structhash.baselines._shared import keep_planes, mean_of, planes_of
+from structhash.baselines.base import Baseline, TrainingRows, planes_through, through_mean
 from structhash.codes.planes import Planes
-from structhash.estimators.base import HashEncoder, whole
+
+__all__ = ["PCAH"]
 
 
-class PCAH(HashEncoder):
+class PCAH(Baseline):
     """Principal component hashing: h_j(x) = [p_j'(x - mean) > 0], p_j the j-th principal direction.
 
-    The directions maximise sum_j p_j' S p_j over orthonormal p_1, p_2, ..., S being the covariance of the
+    The directions maximise sum_j p_j' S p_j over orthonormal p_1, p_2, ..., where S is the covariance of the
     training rows. Where fewer than n_bits directions have nonzero variance (never more than d, nor than n - 1),
-    the bits beyond them are 0 and tell nothing.
+    the bits beyond them are 0.
 
     Parameters
     ----------
@@ -53,27 +53,21 @@ class PCAH(HashEncoder):
     (1797, 4)
     """
 
+    source = "Wang et al. 2006"
+    original = "willard-yuan/hashing-baseline-for-image-retrieval"
+    settings_from = "none"
+
+    mean_: NDArray[Any]
+    planes_: NDArray[Any]
+
     def __init__(self, n_bits: int = 64) -> None:
         self.n_bits = n_bits
 
-    @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the principal directions of X (n, d); y is not looked at.
-
-        Raises
-        ------
-        ValueError
-            If n_bits is not allowed, or all rows are the same.
-        """
-        check_count("n_bits", self.n_bits)
-        X = self._check(X)
-        mean = mean_of(X)
-        planes = np.zeros((self.n_bits, X.shape[1]))
-        with threadpool_limits(1, user_api="blas"):
-            axes = principal_axes(X, mean, self.n_bits)
+    def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
+        planes = np.zeros((self.n_bits, rows.X.shape[1]))
+        axes = principal_axes(rows.X, rows.mean, self.n_bits)
         planes[: len(axes)] = axes
-        keep_planes(self, X, mean, planes)
-        return self
+        return planes_through(rows.mean, planes, rows.X.dtype)
 
     def _planes(self) -> Planes:
-        return planes_of(self)
+        return through_mean(self.mean_, self.planes_)

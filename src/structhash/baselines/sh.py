@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from structhash._numerics.validation import check_count
 from structhash.baselines._principal import principal_axes, project
-from structhash.baselines._shared import keep_bits, mean_of
-from structhash.estimators.base import HashEncoder, whole
+from structhash.baselines.base import Baseline, TrainingRows, equal_bits
 
-ZERO = 1e-9  # a cosine below this counts as 0, however it was rounded
+__all__ = ["SH"]
+
+_COSINE_NOISE = 1e-9  # a cosine below this counts as 0: it may be rounding error
 
 
-class SH(HashEncoder):
+class SH(Baseline):
     """Spectral hashing: h(x) = [cos(m pi (v - a) / (b - a)) > 0], v a principal component of x.
 
-    With the similarity of points falling off as a Gaussian, codes that are balanced, uncorrelated and near for
-    similar points are, once the bits may be any real number, eigenvectors of the graph Laplacian. For points
-    spread evenly over a box with sides [a_i, b_i] they become, as n grows, the cosines above: m-th mode of the
-    i-th component, of eigenvalue (m pi / (b_i - a_i))^2 up to a monotone map. The n_bits least of them are
-    taken. [a_i, b_i] is the range of the i-th of min(n_bits, d) principal components of the training rows.
+    The similarity of two rows falls off as a Gaussian. Codes shall be balanced, uncorrelated and near for
+    similar rows. Where the bits may be any real number, such codes are eigenvectors of the graph Laplacian. For
+    rows spread evenly over a box with edges [a_i, b_i] these become, as n grows, the cosines above: the m-th
+    mode of the i-th component has the eigenvalue (m pi / (b_i - a_i))^2, up to a monotone map. The n_bits modes
+    of smallest eigenvalue are taken. [a_i, b_i] is the range of the i-th of min(n_bits, d) principal components
+    of the training rows.
 
     Parameters
     ----------
@@ -62,41 +63,45 @@ class SH(HashEncoder):
     (1797, 4)
     """
 
+    source = "Weiss et al. 2008"
+    original = "willard-yuan/hashing-baseline-for-image-retrieval"
+    settings_from = "none: as many components as bits, as the authors' code"
+
+    center_: NDArray[np.float64]
+    axes_: NDArray[np.float64]
+    low_: NDArray[np.float64]
+    range_: NDArray[np.float64]
+    axis_: NDArray[np.int64]
+    mode_: NDArray[np.int64]
+
     def __init__(self, n_bits: int = 64) -> None:
         self.n_bits = n_bits
 
-    @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the box of X (n, d) and its modes; y is not looked at.
-
-        Raises
-        ------
-        ValueError
-            If n_bits is not allowed, or all rows are the same.
-        """
-        check_count("n_bits", self.n_bits)
-        X = self._check(X)
-        center = mean_of(X)
-        with threadpool_limits(1, user_api="blas"):
-            axes = principal_axes(X, center, self.n_bits)
-            V = project(X, center, axes)
+    def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
+        axes = principal_axes(rows.X, rows.mean, self.n_bits)
+        V = project(rows.X, rows.mean, axes)
         low = V.min(axis=0)
         size = V.max(axis=0) - low
-        axis, mode = leading_modes(size, self.n_bits)
-        used, self.axis_ = np.unique(axis, return_inverse=True)
-        self.mode_ = mode
-        self.center_, self.axes_, self.low_, self.range_ = center, axes[used], low[used], size[used]
-        keep_bits(self)
-        return self
+        axis, mode = _leading_modes(size, self.n_bits)
+        used, axis = np.unique(axis, return_inverse=True)
+        return {
+            "center_": rows.mean,
+            "axes_": axes[used],
+            "low_": low[used],
+            "range_": size[used],
+            "axis_": axis,
+            "mode_": mode,
+            **equal_bits(self.n_bits),
+        }
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         with threadpool_limits(1, user_api="blas"):
             V = (X - self.center_) @ self.axes_.T
         phase = np.pi * (V - self.low_) / self.range_
-        return np.cos(phase[:, self.axis_] * self.mode_) > ZERO
+        return np.cos(phase[:, self.axis_] * self.mode_) > _COSINE_NOISE
 
 
-def leading_modes(size: NDArray[np.float64], n_bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _leading_modes(size: NDArray[np.float64], n_bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Axis and number, from 1 on, of the n_bits modes of least frequency m / size of a box (k,)."""
     frequency = np.arange(1, n_bits + 1) / (size[:, None] / size.max())
     least = np.argsort(frequency, axis=None, kind="stable")[:n_bits]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
-from structhash._numerics.randomness import generator
+from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.validation import check_count, check_positive
 from structhash.estimators._input import CheckedInput
-from structhash.estimators._learned import LearnedEncoder, kept_bits, warn_about
+from structhash.estimators._learned import LearnedEncoder, warn_about
 from structhash.estimators._threads import n_threads
 from structhash.estimators.base import HashEncoder
 from structhash.families.base import Family
@@ -54,8 +54,6 @@ class ComparingEncoder(LearnedEncoder):
     C: float | str
     n_near: int
     n_far: int
-    tolerance: float
-    stop_at_optimum: bool
     n_jobs: int | None
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -89,6 +87,10 @@ class ComparingEncoder(LearnedEncoder):
         """Refuse settings that are not allowed; see `HashEncoder.check_settings`."""
         self._load_pieces()
 
+    def learns_from_judgements(self) -> bool:
+        """Whether `fit` takes `Qrels`: not where C is chosen by labels."""
+        return not is_auto(self.C)
+
     def alternatives(self) -> list[tuple[str, HashEncoder]]:
         """This encoder, values around its C, and the family ``"rbf"``; see `HashEncoder.alternatives`."""
         values = [] if is_auto(self.C) else values_around(float(self.C))[1:]
@@ -106,6 +108,7 @@ class ComparingEncoder(LearnedEncoder):
         """The pieces of this encoder's settings, after a check of the others."""
         objective = load(self.objective_kind, self._objective())
         check_count("n_bits", self.n_bits)
+        check_random_state(self.random_state)
         n_threads(self.n_jobs)
         if not is_auto(self.C):
             try:
@@ -125,8 +128,8 @@ class ComparingEncoder(LearnedEncoder):
     def _learn(self, X: Any, y: Any, pieces: Pieces) -> Iterator[Step]:
         checked = self._check_data(X, y)
         supervision = as_supervision(checked.y, self.n_near, self.n_far)
-        kept = self._kept()
-        C = self._settle_C(checked, kept)
+        plan = self._plan(pieces.start)
+        C = self._settle_C(checked, plan.kept)
 
         def make_master(comparisons: Comparisons, graph: PairGraph) -> Master:
             return self._make_master(pieces, comparisons, graph, C)
@@ -135,10 +138,7 @@ class ComparingEncoder(LearnedEncoder):
         problem = problem_from_comparisons(
             checked.X, supervision, pieces.family, pieces.schedule, make_master, rng
         )
-        bits = kept_bits(kept, problem.function)
-        history = self.history_ if kept else []
-        stop_below = self.tolerance if self.stop_at_optimum else None
-        learned = yield from learn(problem, pieces.start, self.n_bits, rng, stop_below, bits, history)
+        learned = yield from learn(problem, plan, rng)
         warn_about(learned, self.n_bits, C)
         self._store(checked.columns, {**learned.attributes(), "C_": C})
 

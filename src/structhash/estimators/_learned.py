@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from structhash.codes.planes import Planes
 from structhash.estimators.base import HashEncoder
-from structhash.pieces import Params
+from structhash.families.starts.base import Start
 from structhash.training.hash_function import HashFunction
-from structhash.training.problem import Learned
+from structhash.training.problem import Learned, Plan
 
 logger = logging.getLogger("structhash")
 
@@ -28,6 +28,9 @@ class LearnedEncoder(HashEncoder):
     n_bits: int
     warm_start: bool
     random_state: Any
+    stop_at_optimum: bool
+    tolerance: float
+    history_: list[dict[str, Any]]
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         return self.hash_function_.bits_of(X)
@@ -60,6 +63,12 @@ class LearnedEncoder(HashEncoder):
         plain_part = {key: value for key, value in groups.items() if key in plain[_FUNCTION]}
         return {**fitted, _FUNCTION: HashFunction.from_arrays(own, plain_part)}
 
+    def _plan(self, start: Start) -> Plan:
+        """How bits are generated with these settings."""
+        kept = self._kept()
+        stop_below = self.tolerance if self.stop_at_optimum else None
+        return Plan(start, self.n_bits, stop_below, kept, self.history_ if kept else ())
+
     def _kept(self) -> HashFunction | None:
         """The hash function whose bits a warm start keeps, if it keeps any."""
         if not self.warm_start or not self.__sklearn_is_fitted__():
@@ -74,22 +83,6 @@ class LearnedEncoder(HashEncoder):
                 "or take a prefix with encode(X, n_bits=...)"
             )
         return self.hash_function_
-
-
-def kept_bits(kept: HashFunction | None, function: HashFunction) -> list[Params]:
-    """Parameters of the bits that a warm start keeps, one by one.
-
-    Raises
-    ------
-    ValueError
-        If they belong to other features than those of `function`.
-    """
-    if kept is None:
-        return []
-    a, b = kept.family_state, function.family_state
-    if a.keys() != b.keys() or not all(np.array_equal(a[name], b[name]) for name in a):
-        raise ValueError("warm_start=True goes on with the same rows, family and random_state; these differ")
-    return kept.split_bits()
 
 
 def warn_about(learned: Learned, n_bits: int, C: float | None) -> None:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from structhash._numerics.validation import describe
@@ -92,6 +93,10 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Returns a function of query rows (q, d) that gives float64 (q, n). Only the order within a row counts.
         """
         raise NotImplementedError(f"{type(self).__name__} has plain and weighted Hamming distances only")
+
+    def needs_y(self) -> bool:
+        """Whether `fit` needs y with these settings; without it, a method learns from X alone."""
+        return bool(get_tags(self).target_tags.required)
 
     def learns_from_judgements(self) -> bool:
         """Whether `fit` takes `Qrels` with these settings."""

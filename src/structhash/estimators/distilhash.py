@@ -5,41 +5,42 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import as_floats
-from structhash._numerics.randomness import generator
+from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.validation import check_count, check_positive
 from structhash.embeddings.base import Embedding
 from structhash.estimators._input import CheckedInput
-from structhash.estimators._learned import LearnedEncoder, kept_bits, warn_about
+from structhash.estimators._learned import LearnedEncoder, warn_about
 from structhash.estimators._unlabeled import check_unlabeled
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.structhash import StructHash
 from structhash.families.base import Family
 from structhash.families.starts.base import Start
-from structhash.masters.ranking import RankingMaster
-from structhash.masters.schedules.stagewise import Stagewise
-from structhash.objectives.rankings.sndcg import SNDCG
-from structhash.objectives.regularizers.l1 import L1
-from structhash.pair_weights import Comparisons, PairGraph
 from structhash.pieces import is_auto, load
 from structhash.supervision import Qrels, Supervision, check_labels, is_indicator
 from structhash.training.column_generation import finish, learn
-from structhash.training.comparisons import problem_from_comparisons
 from structhash.training.distillation import embed_points, problem_from_embedding
-from structhash.training.embedding_choice import choose_embedding
+from structhash.training.embedding_choice import choose_embedding, warn_without_unlabeled
 from structhash.training.hash_function import HashFunction
-from structhash.training.judgements import judgements_help, relevant_documents
-from structhash.training.problem import Learned, Problem, Step
+from structhash.training.judgements import judgements_help, problem_from_judgements, relevant_documents
+from structhash.training.problem import Learned, Step
 from structhash.training.query_temperature import with_query_temperatures
 
 __all__ = ["DistilHash"]
 
 logger = logging.getLogger("structhash")
+
+
+class _Pieces(NamedTuple):
+    """The pieces that the settings name; no embedding where it is to be chosen."""
+
+    embedding: Embedding | None
+    family: Family
+    start: Start
 
 
 class DistilHash(LearnedEncoder):
@@ -154,25 +155,26 @@ class DistilHash(LearnedEncoder):
         Step
             One a bit.
         """
-        self.check_settings()
+        pieces = self._load_pieces()
         if isinstance(y, type):
             raise TypeError(f"y is the class {y.__name__}; give an instance of it")
         if isinstance(y, Qrels):
-            return self._learn_judged(X, y, unlabeled)
+            return self._learn_judged(X, y, unlabeled, pieces)
         if isinstance(y, Supervision) or is_indicator(y):
             raise ValueError(
                 f"DistilHash learns from one label a row, from judgements or from X alone; y is of type "
                 f"{type(y).__name__}: give it to StructHash or CGHash"
             )
-        return self._learn(X, y, unlabeled)
+        return self._learn(X, y, unlabeled, pieces)
 
     def check_settings(self) -> None:
         """Refuse settings that are not allowed; see `HashEncoder.check_settings`."""
-        check_count("n_bits", self.n_bits)
-        check_positive("tolerance", self.tolerance)
-        self._named_embedding()
-        load("families", self.family)
-        load("starts", self.start)
+        self._load_pieces()
+
+    def needs_y(self) -> bool:
+        """Whether `fit` needs y: where an embedding that learns from labels is named."""
+        embedding = self._named_embedding()
+        return embedding is not None and embedding.labelled
 
     def learns_from_judgements(self) -> bool:
         """Whether `fit` takes `Qrels`: not where an embedding is named."""
@@ -198,91 +200,79 @@ class DistilHash(LearnedEncoder):
         named: Embedding = load("embeddings", self.embedding)
         return named
 
-    def _learn(self, X: Any, y: Any, unlabeled: Any) -> Iterator[Step]:
+    def _load_pieces(self) -> _Pieces:
+        """The pieces of this encoder's settings, after a check of the others."""
+        check_count("n_bits", self.n_bits)
+        check_positive("tolerance", self.tolerance)
+        check_random_state(self.random_state)
+        return _Pieces(self._named_embedding(), load("families", self.family), load("starts", self.start))
+
+    def _learn(self, X: Any, y: Any, unlabeled: Any, pieces: _Pieces) -> Iterator[Step]:
         """Distil, and become fitted."""
-        embedding = self._named_embedding()
-        if embedding is not None and embedding.labelled and y is None:
+        if y is None and self.needs_y():
             raise ValueError(
                 f"embedding={self.embedding!r} learns from labels: give y, or embedding='cosine' or 'manifold'"
             )
         checked = self._check_input(X, keep=True) if y is None else self._check_input(X, y, keep=True)
         class_index = None if y is None else check_labels(checked.y, len(checked.X))[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
-        learned = yield from self._distil(checked.X, class_index, others)
+        learned = yield from self._distil(checked.X, class_index, others, pieces)
         self._become(checked, learned)
 
     def _distil(
-        self, X: NDArray[Any], class_index: NDArray[np.int64] | None, unlabeled: NDArray[Any] | None
+        self,
+        X: NDArray[Any],
+        class_index: NDArray[np.int64] | None,
+        unlabeled: NDArray[Any] | None,
+        pieces: _Pieces,
     ) -> Generator[Step, None, Learned]:
         """Fit an embedding and learn bits from it."""
-        embedding, kept = self._named_embedding(), self._kept()
-        if embedding is None:
+        plan = self._plan(pieces.start)
+        if pieces.embedding is None:
             points, rng = choose_embedding(X, class_index, unlabeled, self.random_state)
         else:
-            if embedding.wants_unlabeled and class_index is not None and unlabeled is None:
-                logger.warning(
-                    "embedding=%r learns from rows like those to be searched: give unlabeled=, or take "
-                    "'metric', which is better where there are only the labelled rows",
-                    self.embedding,
-                )
+            warn_without_unlabeled(pieces.embedding, class_index, unlabeled)
             rng = generator(self.random_state)
-            points = embed_points(embedding, X, class_index, unlabeled, rng)
-        problem = problem_from_embedding(points, load("families", self.family), self.n_bits, rng)
-        learned = yield from self._learn_bits(problem, kept, rng)
+            points = embed_points(pieces.embedding, X, class_index, unlabeled, rng)
+        problem = problem_from_embedding(points, pieces.family, self.n_bits, rng)
+        learned = yield from learn(problem, plan, rng)
         if class_index is None:
             return learned
         return replace(learned, function=with_query_temperatures(learned.function, points, class_index))
 
-    def _learn_judged(self, X: Any, qrels: Qrels, unlabeled: Any) -> Iterator[Step]:
+    def _rank(self, X: NDArray[Any], qrels: Qrels, pieces: _Pieces) -> Generator[Step, None, Learned]:
+        """Learn bits from judgements."""
+        rng = generator(self.random_state)
+        problem = problem_from_judgements(X, qrels, pieces.family, self.tolerance, rng)
+        learned = yield from learn(problem, self._plan(pieces.start), rng)
+        return learned
+
+    def _learn_judged(self, X: Any, qrels: Qrels, unlabeled: Any, pieces: _Pieces) -> Iterator[Step]:
         """Learn from the documents alone, then from judgements where they help, and become fitted."""
-        if unlabeled is not None or not self.learns_from_judgements():
+        if unlabeled is not None or pieces.embedding is not None:
             given = "unlabeled rows are" if unlabeled is not None else f"embedding={self.embedding!r} is"
             raise ValueError(
                 f"{given} for labels, one a row, or none; here y is Qrels: leave out the one or the other"
             )
         checked = self._check_input(X, keep=True)
         relevant = relevant_documents(checked.X, qrels)
+        from_documents = self._distil(checked.X, None, None, pieces)
+        from_judgements = self._rank(checked.X, qrels, pieces)
         if kept := self._kept():
-            again = (
-                self._rank(checked.X, qrels) if kept.embedding is None else self._distil(checked.X, None, None)
-            )
+            again = from_judgements if kept.embedding is None else from_documents
             self._become(checked, (yield from again))
             return
 
         def learn_from(part: Qrels) -> HashFunction:
-            return finish(self._rank(checked.X, part))[1].function
+            return finish(self._rank(checked.X, part, pieces))[1].function
 
-        steps, learned = finish(self._distil(checked.X, None, None))
+        steps, learned = finish(from_documents)
         if judgements_help(learned.function, learn_from, checked.X, qrels, relevant):
-            learned = yield from self._rank(checked.X, qrels)
+            learned = yield from from_judgements
         else:
             logger.info("judgements do not help held-out queries: learning from the documents alone")
             yield from steps
         self._become(checked, learned)
-
-    def _rank(self, X: NDArray[Any], qrels: Qrels) -> Generator[Step, None, Learned]:
-        """Learn bits from judgements, as `StructHash` does with its default settings."""
-        family: Family = load("families", self.family)
-        schedule, kept, rng = Stagewise(), self._kept(), generator(self.random_state)
-
-        def make_master(comparisons: Comparisons, graph: PairGraph) -> RankingMaster:
-            return RankingMaster(
-                comparisons, graph, SNDCG(), L1(), schedule, StructHash.usual_C, self.tolerance
-            )
-
-        problem = problem_from_comparisons(as_floats(X), qrels, family, schedule, make_master, rng)
-        learned = yield from self._learn_bits(problem, kept, rng)
-        return learned
-
-    def _learn_bits(
-        self, problem: Problem, kept: HashFunction | None, rng: np.random.Generator
-    ) -> Generator[Step, None, Learned]:
-        """Bits of a problem, after those that a warm start keeps."""
-        bits, history = kept_bits(kept, problem.function), self.history_ if kept else []
-        stop_below = self.tolerance if self.stop_at_optimum else None
-        start: Start = load("starts", self.start)
-        learned = yield from learn(problem, start, self.n_bits, rng, stop_below, bits, history)
-        return learned
 
     def _become(self, checked: CheckedInput, learned: Learned) -> None:
         """Warn about what was learned, and store it."""

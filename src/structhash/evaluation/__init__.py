@@ -1,0 +1,46 @@
+"""Measure codes: splits that keep queries unseen, scores for each query, and comparisons of several methods."""
+
+from structhash.evaluation.compare import Result, compare
+from structhash.evaluation.judged import JUDGED_MEASURES, compare_judged, judgement_folds
+from structhash.evaluation.methods import Method, every_method, parse_method, split_specs
+from structhash.evaluation.report import Line, as_json, as_table, from_json, summarise
+from structhash.evaluation.scoring import (
+    MEASURES,
+    Scores,
+    code_blocks,
+    every_distance,
+    float_blocks,
+    judged_relevance,
+    retrieval,
+    same_label,
+)
+from structhash.evaluation.splits import PROTOCOLS, Split, seen_classes, unseen_classes
+
+__all__ = [
+    "JUDGED_MEASURES",
+    "MEASURES",
+    "PROTOCOLS",
+    "Line",
+    "Method",
+    "Result",
+    "Scores",
+    "Split",
+    "as_json",
+    "as_table",
+    "code_blocks",
+    "compare",
+    "compare_judged",
+    "every_distance",
+    "every_method",
+    "float_blocks",
+    "from_json",
+    "judged_relevance",
+    "judgement_folds",
+    "parse_method",
+    "retrieval",
+    "same_label",
+    "seen_classes",
+    "split_specs",
+    "summarise",
+    "unseen_classes",
+]

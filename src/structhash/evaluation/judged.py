@@ -1,34 +1,104 @@
-"""Relevance judgements, cross-validated by query: the third protocol beside seen and unseen classes."""
+"""Fit and score several methods by relevance judgements, cross-validated by query."""
 
 from __future__ import annotations
 
 import itertools
-import operator
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
 
-from structhash.estimators.both import StructHash
-from structhash.evaluation.compare import (
+from structhash._numerics.validation import check_count
+from structhash.estimators.base import HashEncoder
+from structhash.evaluation.compare import Request, Result, check_request
+from structhash.evaluation.methods import Method, parse_method, partner_counts, prepare
+from structhash.evaluation.scoring import (
     Block,
-    Result,
-    checked,
+    Relevance,
     every_distance,
     float_blocks,
-    judged,
-    judgements,
+    judged_relevance,
     retrieval,
 )
-from structhash.evaluation.methods import Method, bit_by_bit, prepare
-from structhash.pieces import is_auto, load
 from structhash.supervision import Qrels
-from structhash.supervision.judgements import by_query
+from structhash.supervision.judgements import check_judgements
 
-MEASURES = ("ndcg@10", "map")
+__all__ = ["JUDGED_MEASURES", "Fold", "check_judged_method", "compare_judged", "judgement_folds"]
+
+JUDGED_MEASURES = ("ndcg@10", "map")
+
+
+class Fold(NamedTuple):
+    """Query numbers of one fold, sorted.
+
+    Attributes
+    ----------
+    train : int64 array
+        Queries whose judgements are learned from.
+    test : int64 array
+        Queries that are scored.
+    """
+
+    train: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+
+class _Task(NamedTuple):
+    """What the methods are given, and what their rankings are judged by."""
+
+    X: NDArray[Any]  # documents
+    Q: NDArray[Any]
+    judgements: NDArray[np.int64]
+    relevance: Relevance
+    folds: list[Fold]
+    seed: int
+
+
+class _Fitted(NamedTuple):
+    """An encoder, its codes of the documents, and the seconds that these took."""
+
+    encoder: HashEncoder
+    codes: NDArray[np.uint8]
+    fit_seconds: float
+    encode_seconds: float
+
+
+def judgement_folds(judgements: NDArray[Any], n_queries: int, seed: int = 0, folds: int = 5) -> list[Fold]:
+    """Deal the judged queries out to folds.
+
+    Each query with a relevant document is a test query of one fold and a training query of the others. Queries
+    without one are left out.
+
+    Parameters
+    ----------
+    judgements : int array (m, 3)
+        Rows (query, document, grade).
+    n_queries : int
+        Queries are numbered from 0.
+    seed : int
+        Shuffles the queries.
+    folds : int
+        Number of folds.
+
+    Returns
+    -------
+    list of Fold
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 folds, or fewer queries with a relevant document than folds.
+    """
+    check_count("folds", folds)
+    asked = np.bincount(judgements[:, 0], judgements[:, 2] > 0, minlength=n_queries).nonzero()[0]
+    if not 2 <= folds <= len(asked):
+        raise ValueError(
+            f"folds={folds!r}: give at least 2 and at most {len(asked)}, the queries with a relevant document"
+        )
+    parts = np.array_split(np.random.default_rng(seed).permutation(asked), folds)
+    return [Fold(np.setdiff1d(asked, part), np.sort(part)) for part in parts]
 
 
 def compare_judged(
@@ -38,116 +108,132 @@ def compare_judged(
     qrels: NDArray[Any],
     bits: Iterable[int] = (64,),
     seeds: Iterable[int] = (0, 1, 2),
-    measures: Iterable[str] = MEASURES,
+    measures: Iterable[str] = JUDGED_MEASURES,
     folds: int = 5,
     ties: str = "expected",
 ) -> Iterator[Result]:
-    """Fit and score several methods by judgements, a `Result` at a time.
+    """Fit and score several methods by relevance judgements, cross-validated by query.
 
-    In each fold a method that learns from supervision is fitted on the documents and the judgements of the
-    training queries, any other on the documents alone; the other queries are ranked against all documents.
-    Each query that has a relevant document is scored once, by a model that has not seen it.
+    In each fold, a method that learns from judgements is fitted on the documents and the judgements of the
+    training queries. A method that does not is fitted once, on the documents alone. The test queries are then
+    ranked against all documents. Each query with a relevant document is so scored once, by a model that has not
+    seen it.
 
     Parameters
     ----------
     methods : iterable of str or Method
-        See `methods.parse_method`; those that need class labels, and alternatives, are refused.
-    X : ndarray (n, d)
-        Documents.
-    Q : ndarray (n_queries, d)
+        Method specs, see `parse_method`. `check_judged_method` says which are refused.
+    X, Q : ndarrays (n, d), (n_queries, d)
+        Documents and queries.
     qrels : int array (m, 3)
-        Rows (query, document, grade), see `Qrels`.
-    bits, seeds, measures, ties
-        See `evaluate.compare`; a seed draws the folds and the models.
+        Judgements: rows (query, document, grade), see `structhash.Qrels`.
+    bits : iterable of int
+        Code lengths; a model is trained for each.
+    seeds : iterable of int
+        Each draws the folds and is the `random_state` of the methods.
     folds : int
+        Number of folds.
+    measures, ties
+        See `retrieval`.
 
-    Yields
-    ------
-    Result
-        As of `evaluate.compare`; times are those of all folds, which share one fit of what learns from the
-        documents alone.
+    Returns
+    -------
+    iterator of Result
+        One for each distance of a method; its seconds are those of all folds. A method is fitted when its first
+        result is asked for.
 
     Raises
     ------
-    ValueError
-        If a method cannot learn from judgements, or these or a number are not allowed.
+    ValueError, TypeError
+        If a method cannot learn without labels, or judgements, a name or a number are not allowed.
     """
-    parsed, lengths, names = checked(methods, bits, measures)
-    X, Q, qrels = np.asarray(X), np.asarray(Q), np.asarray(qrels)
-    for method in parsed:
-        check_method(method)
-    for _ in by_query(qrels, len(Q), len(X), within=False):
-        pass
-    relevance = judged(qrels, len(Q), len(X))
-    for seed in map(operator.index, seeds):
-        split = judgements(qrels, len(Q), seed, folds)
-        for method in parsed:
-            for n_bits in method.lengths(lengths):
-                yield from _measure(method, X, Q, qrels, split, relevance, n_bits, seed, names, ties)
+    request = check_request(methods, bits, seeds, measures, ties)
+    for method in request.methods:
+        check_judged_method(method)
+    X, Q = np.asarray(X), np.asarray(Q)
+    table = check_judgements(qrels, len(Q), len(X))
+    relevance = judged_relevance(table, len(Q), len(X))
+    dealt = [judgement_folds(table, len(Q), seed, folds) for seed in request.seeds]
+    tasks = [_Task(X, Q, table, relevance, each, seed) for each, seed in zip(dealt, request.seeds)]
+    return _results(request, tasks)
 
 
-def check_method(method: Method) -> None:
-    """ValueError unless the method can be fitted without class labels."""
+def check_judged_method(method: str | Method) -> None:
+    """Refuse a method that `compare_judged` cannot fit: one that needs labels, or that has alternatives.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the method and the reason.
+    """
+    if isinstance(method, str):
+        method = parse_method(method)
     if len(method.encoders) > 1:
         raise ValueError(f"{method.name!r}: alternatives are chosen by labels; name one setting here")
+    if method.on_database:
+        raise ValueError(f"{method.name!r}: all methods are fitted on the documents here; drop @database")
     for encoder in method.encoders:
-        embedding = embedding_of(encoder)
-        if is_auto(getattr(encoder, "C", None)) and not embedding:
-            raise ValueError(f"{method.name!r}: C='auto' is chosen by labels; give a number here")
-        by_labels = get_tags(encoder).target_tags.required and not bit_by_bit(encoder)
-        if by_labels or (embedding and embedding.labelled):
-            raise ValueError(f"{method.name!r} learns from class labels, not from judgements; leave it out")
+        if encoder.needs_y() and not encoder.learns_from_judgements():
+            raise ValueError(
+                f"{method.name!r} learns from class labels, not from judgements; leave it out, or change its "
+                "settings"
+            )
 
 
-def embedding_of(encoder: Any) -> Any:
-    """The embedding that an encoder's settings name; None where they name none."""
-    if not isinstance(encoder, StructHash) or is_auto(encoder.embedding):
-        return None
-    return load("embeddings", encoder.embedding)
+def _results(request: Request, tasks: list[_Task]) -> Iterator[Result]:
+    """The results of `compare_judged`."""
+    for task in tasks:
+        for method in request.methods:
+            for n_bits in method.lengths(request.lengths):
+                yield from _measure(method, n_bits, task, request.measures, request.ties)
 
 
-def training(encoder: Any, Q: NDArray[Any], qrels: NDArray[Any], train: NDArray[np.int64]) -> Qrels | None:
-    """The judgements of some queries, which alone are numbered and known; None where nothing is learned."""
-    if not bit_by_bit(encoder) or embedding_of(encoder):  # which is distilled from X alone
-        return None
-    kept = qrels[np.isin(qrels[:, 0], train)]
-    kept = np.column_stack([np.searchsorted(train, kept[:, 0]), kept[:, 1:]])
-    return Qrels(kept, Q[train], encoder.n_near, encoder.n_far)
-
-
-def _measure(
-    method: Method,
-    X: NDArray[Any],
-    Q: NDArray[Any],
-    qrels: NDArray[Any],
-    split: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
-    relevance: Any,
-    n_bits: int,
-    seed: int,
-    measures: list[str],
-    ties: str,
-) -> Iterator[Result]:
-    blocks: dict[str, list[Iterator[Block]]] = {}  # computed when they are scored
-    seconds, codes, learned = np.zeros(2), None, None  # what learns from X alone is fitted once
-    for train, test in split:
-
-        def relevant(rows: slice, test: NDArray[np.int64] = test) -> NDArray[Any]:
-            return relevance(test[rows])
-
-        if method.is_float:
-            blocks.setdefault("L2", []).append(float_blocks(Q[test], X, relevant))
-            continue
-        if codes is None or learned is not None:
-            encoder = prepare(method.encoders[0], n_bits, seed)
-            learned = training(encoder, Q, qrels, train)
-            began = time.perf_counter()
-            encoder.fit(X, learned)
-            fitted = time.perf_counter()
-            codes = encoder.encode(X)
-            seconds += fitted - began, time.perf_counter() - fitted
-            n_bits = n_bits or encoder.n_bits_
-        for distance, found in every_distance(encoder, Q[test], X, relevant, codes):
-            blocks.setdefault(distance, []).append(found)
+def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties: str) -> Iterator[Result]:
+    """Fit and score one method at one code length; 0 is the length that it has."""
+    blocks: dict[str, list[Iterator[Block]]] = {}  # of all folds, by distance; computed when they are scored
+    seconds = np.zeros(2)
+    if method.is_float:
+        blocks["L2"] = [float_blocks(task.Q[test], task.X, _of_queries(task, test)) for _, test in task.folds]
+    else:
+        for (_, test), fitted in zip(task.folds, _fit_folds(method.encoders[0], n_bits, task)):
+            encoder = fitted.encoder
+            relevance = _of_queries(task, test)
+            seconds += fitted.fit_seconds, fitted.encode_seconds
+            for distance, found in every_distance(encoder, task.Q[test], task.X, relevance, fitted.codes):
+                blocks.setdefault(distance, []).append(found)
+        n_bits = n_bits or encoder.n_bits_
     for distance, parts in blocks.items():
         scores = retrieval(itertools.chain(*parts), measures, ties)
-        yield Result(method.name, distance, n_bits, seed, "", scores, *seconds.tolist())
+        yield Result(method.name, distance, n_bits, task.seed, "", scores, *seconds.tolist())
+
+
+def _fit_folds(encoder: HashEncoder, n_bits: int, task: _Task) -> Iterator[_Fitted]:
+    """A fitted encoder for each fold; always the same one where it learns from the documents alone."""
+    if not encoder.learns_from_judgements():
+        fitted = _fit(prepare(encoder, n_bits, task.seed), task.X, None)
+        yield fitted
+        yield from itertools.repeat(fitted._replace(fit_seconds=0.0, encode_seconds=0.0))
+    for train, _ in task.folds:
+        qrels = _training_qrels(encoder, task, train)
+        yield _fit(prepare(encoder, n_bits, task.seed), task.X, qrels)
+
+
+def _fit(encoder: HashEncoder, X: NDArray[Any], qrels: Qrels | None) -> _Fitted:
+    """Fit, encode the documents, and take the times of both."""
+    began = time.perf_counter()
+    fitted = encoder.fit(X, qrels)
+    learned = time.perf_counter()
+    codes = fitted.encode(X)
+    return _Fitted(fitted, codes, learned - began, time.perf_counter() - learned)
+
+
+def _training_qrels(encoder: HashEncoder, task: _Task, train: NDArray[np.int64]) -> Qrels:
+    """The judgements of the training queries, which are numbered by their place in `train`."""
+    kept = task.judgements[np.isin(task.judgements[:, 0], train)]
+    numbered = np.column_stack([np.searchsorted(train, kept[:, 0]), kept[:, 1:]])
+    return Qrels(numbered, task.Q[train], **partner_counts(encoder))
+
+
+def _of_queries(task: _Task, queries: NDArray[np.int64]) -> Relevance:
+    """Relevance for some of the queries, numbered by their place in `queries`."""
+    return lambda rows: task.relevance(queries[rows])

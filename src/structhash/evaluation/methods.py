@@ -1,62 +1,103 @@
-"""What `compare` compares, by name: encoders, which rows they are fitted on, which settings are chosen."""
+"""Method specs: text such as ``"itq@database:max_iter=30"``, and the encoders that it names."""
 
 from __future__ import annotations
 
-import contextlib
-import inspect
 import itertools
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import get_tags
 
-from structhash._numerics.randomness import generator
-from structhash.estimators.both import CGHash, StructHash
+from structhash.estimators.base import HashEncoder
+from structhash.estimators.cghash import CGHash
+from structhash.estimators.distilhash import DistilHash
+from structhash.estimators.structhash import StructHash
 from structhash.pieces import build, classes
-from structhash.supervision.base import check_partners
 from structhash.training.selection import best, trials
 
-VARIANTS = [  # of StructHash, beside its default: for new classes, without labels, and the paper's
-    "structhash:embedding=metric",
-    "structhash@database:embedding=cosine",
-    "structhash:ranking=sndcg",
+__all__ = [
+    "VARIANTS",
+    "Method",
+    "encoders_by_name",
+    "every_method",
+    "parse_method",
+    "partner_counts",
+    "prepare",
+    "split_specs",
 ]
-LONGEST = 2**20  # bits, more than any code has: settings are checked before its length is known
+
+VARIANTS = (  # of DistilHash: for classes without labels, and without any labels
+    "distilhash:embedding=metric",
+    "distilhash@database:embedding=cosine",
+)
 
 
 class Method(NamedTuple):
-    """One line of a comparison."""
+    """One method of a comparison.
+
+    Attributes
+    ----------
+    name : str
+        Its spec, or any other name.
+    encoders : tuple of HashEncoder
+        Alternatives, one of which is chosen on the training rows. None at all means the float vectors.
+    on_database : bool
+        Whether the database rows, without labels, are fitted on.
+    """
 
     name: str
-    encoders: tuple[Any, ...]  # alternatives; none for float vectors
+    encoders: tuple[Any, ...]
     on_database: bool = False
 
     @property
     def is_float(self) -> bool:
+        """Whether the vectors themselves are ranked; nothing is fitted."""
         return not self.encoders
 
     @property
     def own_length(self) -> bool:
-        """Whether the code is as long as the method says, such as a bit a feature, whatever others have."""
-        return bool(self.encoders) and has_own_length(type(self.encoders[0]))
+        """Whether the method derives the length of its code from the rows, or its spec names that length."""
+        return bool(self.encoders) and type(self.encoders[0])().n_bits is None
 
-    def lengths(self, asked: list[int]) -> list[int]:
-        """Lengths to fit where those are asked for; 0 alone where they do not matter."""
-        return [0] if self.is_float or self.own_length else asked
+    def lengths(self, n_bits: list[int]) -> list[int]:
+        """The code lengths to fit out of those asked for; 0 alone where the method has a length of its own."""
+        return [0] if self.is_float or self.own_length else n_bits
 
     def fit(
         self, X: NDArray[Any], y: NDArray[Any], n_bits: int, seed: int, database: NDArray[Any] | None = None
     ) -> tuple[Any, str]:
-        """A fitted encoder, and which alternative it is ("" where there is one only). See `prepare` for n_bits.
+        """Fit a copy of the encoder, or of the best alternative.
 
-        Alternatives are fitted on three quarters of the rows and judged by their `score` (mAP) on the others;
-        the best is fitted anew on all rows. With `on_database` the rows of the database are what is fitted, or,
-        by a method that takes unlabeled rows beside those of X, such rows.
+        Alternatives are fitted on three quarters of the training rows and judged by their `score`, mean average
+        precision, on the other quarter. The best one is then fitted on all training rows.
+
+        Parameters
+        ----------
+        X, y : ndarrays (n, d), (n,)
+            Training rows and their labels.
+        n_bits : int
+            Length of the code; 0 for the length that the encoder has.
+        seed : int
+            Becomes `random_state` where that is None, and draws the held-out rows.
+        database : ndarray (m, d), optional
+            Used where `on_database` is true: as `unlabeled` rows, or in place of X and y where the encoder does
+            not take such rows.
+
+        Returns
+        -------
+        encoder : HashEncoder
+            Fitted.
+        chosen : str
+            The alternative that was chosen; ``""`` where there is only one.
+
+        Raises
+        ------
+        ValueError
+            If the rows or labels do not suit the encoder.
         """
         encoders = [prepare(encoder, n_bits, seed) for encoder in self.encoders]
         more: dict[str, Any] = {}
-        if self.on_database and takes_unlabeled(encoders[0]):
+        if self.on_database and encoders[0].takes_unlabeled:
             more = {"unlabeled": database}
         elif self.on_database:
             return encoders[0].fit(database), ""
@@ -66,30 +107,36 @@ class Method(NamedTuple):
         return chosen.fit(X, y, **more), repr(chosen)
 
 
-def table() -> dict[str, type]:
-    """Every encoder by its name on the command line."""
-    return {"structhash": StructHash, "cghash": CGHash, **classes("baselines")}
+def encoders_by_name() -> dict[str, type[HashEncoder]]:
+    """Every class of encoder, by the name that method specs call it."""
+    ours = {"distilhash": DistilHash, "structhash": StructHash, "cghash": CGHash}
+    return {**ours, **classes("baselines")}
 
 
 def parse_method(spec: str) -> Method:
-    """A `Method` from words.
+    """Make a `Method` from a method spec.
+
+    A spec is a name of `encoders_by_name`, then settings: ``"structhash:ranking=auc,C=3"``. In a setting,
+    ``a|b`` gives alternatives, one of which is chosen on the training rows. ``@database`` after the name fits
+    on the database rows: an encoder that takes unlabeled rows gets them beside its labelled training rows, any
+    other learns from them alone. ``"float"`` ranks the vectors themselves by Euclidean distance.
 
     Parameters
     ----------
     spec : str
-        A name of `table`, then settings as `pieces.load` reads them. ``a|b`` in a setting gives alternatives,
-        one of which is chosen on a split of the training rows. ``@database`` behind the name of a method that
-        needs no labels fits it on the database rows; StructHash has these beside its labelled training rows.
-        ``float`` ranks the float vectors by L2.
+
+    Returns
+    -------
+    Method
 
     Raises
     ------
-    ValueError
-        If the name or a setting is not known, or a setting's value is refused.
+    ValueError, TypeError
+        If a name or a setting is not known, a value is not allowed, or database rows cannot be learned from.
 
     Examples
     --------
-    >>> from structhash.evaluation.methods import parse_method
+    >>> from structhash.evaluation import parse_method
     >>> len(parse_method("structhash:ranking=auc|ndcg:k=10|sndcg,C=30").encoders)
     3
     >>> parse_method("itq@database").on_database
@@ -102,109 +149,43 @@ def parse_method(spec: str) -> Method:
     name, at, where = name.partition("@")
     if at and where not in ("train", "database"):
         raise ValueError(f"{spec!r}: fit on @train or @database rows, not @{where}")
-    known = table()
+    known = encoders_by_name()
     if name not in known:
         raise ValueError(f"no method is called {name!r}; there are {', '.join([*known, 'float'])}")
-    choices = [part.split("|") for part in rest.split(",")]
-    for parts in choices:  # "key=a|b" means key=a and key=b
-        key = parts[0].partition("=")[0]
-        parts[1:] = [f"{key}={part}" for part in parts[1:]]
-    encoders = tuple(
-        build(known, "methods", name + colon + ",".join(words)) for words in itertools.product(*choices)
-    )
-    on_database = where == "database"
-    for encoder in encoders:  # a bad setting shall be said now, not after other methods' hours
-        check_settings(encoder, on_database)
-    if on_database and get_tags(encoders[0]).target_tags.required:
-        raise ValueError(
-            f"{spec!r}: {name} learns from labels, which database rows do not have; drop @database"
-        )
-    return Method(spec, encoders, on_database)
+    encoders = tuple(build(known, "methods", f"{name}{colon}{settings}") for settings in _alternatives(rest))
+    method = Method(spec, encoders, where == "database")
+    for encoder in encoders:  # refused now, not after other methods have been fitted for hours
+        encoder.check_settings()
+    if method.on_database and not encoders[0].takes_unlabeled:
+        _check_without_labels(method, name)
+    return method
 
 
 def every_method() -> list[str]:
-    """A spec for each method with its defaults, again with @database where labels are not needed; `VARIANTS`.
+    """The specs that ``all`` means.
+
+    They are every method with its defaults, again with ``@database`` where it can learn without labels, the
+    `VARIANTS` of DistilHash, and the float vectors.
 
     Examples
     --------
-    >>> from structhash.evaluation.methods import every_method
-    >>> {"structhash", "itq", "itq@database", "float"} <= set(every_method())
+    >>> from structhash.evaluation import every_method
+    >>> {"distilhash", "structhash", "itq", "itq@database", "float"} <= set(every_method())
     True
     """
     specs = []
-    for name, encoder in table().items():
-        specs += [name] if get_tags(encoder()).target_tags.required else [name, f"{name}@database"]
-        specs += VARIANTS if name == "structhash" else []
+    for name, encoder in encoders_by_name().items():
+        specs += [name] if encoder().needs_y() else [name, f"{name}@database"]
+        specs += VARIANTS if encoder is DistilHash else []
     return [*specs, "float"]
 
 
-def takes_unlabeled(encoder: Any) -> bool:
-    """Whether an encoder can be given rows without labels beside those with labels."""
-    return "unlabeled" in inspect.signature(type(encoder).fit).parameters
-
-
-def has_own_length(encoder: type) -> bool:
-    """Whether a class has a length of its own, n_bits=None, unless told otherwise."""
-    return inspect.signature(encoder).parameters["n_bits"].default is None
-
-
-def bit_by_bit(encoder: Any) -> bool:
-    """Whether an encoder learns from comparisons, one `Step` a bit, and so from any supervision."""
-    return hasattr(type(encoder), "steps")  # a baseline may have a setting of this name
-
-
-def check_settings(encoder: Any, on_database: bool = False) -> None:
-    """Refuse settings before there are data.
-
-    `fit` begins with its settings, so one that gets as far as to touch the data has accepted them.
-
-    Raises
-    ------
-    ValueError, TypeError
-        What `fit` raises.
-    """
-    generator(getattr(encoder, "random_state", None))
-    if hasattr(encoder, "n_near"):
-        check_partners(encoder.n_near, encoder.n_far)
-    data = Untouchable()
-    more: dict[str, Any] = {"unlabeled": data} if on_database and takes_unlabeled(encoder) else {}
-    with contextlib.suppress(TouchedError):  # fit knows the length
-        prepare(encoder, 0 if encoder.n_bits is None else LONGEST, 0).fit(data, data, **more)
-
-
-class TouchedError(BaseException):
-    """No `Exception`, so that nothing on the way takes it for one of its own."""
-
-
-class Untouchable:
-    """Data that raise `TouchedError` when anything is asked of them."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise TouchedError
-
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TouchedError
-
-    def __len__(self) -> int:
-        raise TouchedError
-
-
-def prepare(encoder: Any, n_bits: int, seed: int) -> Any:
-    """A copy for this length, 0 for the one it has, and seed; a seed that its settings name stays."""
-    encoder = clone(encoder)
-    if n_bits:
-        encoder.set_params(n_bits=n_bits)
-    if encoder.get_params().get("random_state", seed) is None:
-        encoder.set_params(random_state=seed)
-    return encoder
-
-
 def split_specs(text: str) -> list[str]:
-    """Method specs from one comma-separated text: a part that is a setting belongs to the method before it.
+    """Split a comma-separated text into method specs; a part that is a setting belongs to the spec before it.
 
     Examples
     --------
-    >>> from structhash.evaluation.methods import split_specs
+    >>> from structhash.evaluation import split_specs
     >>> split_specs("structhash:ranking=ndcg:k=10,C=3,itq@database,lsh")
     ['structhash:ranking=ndcg:k=10,C=3', 'itq@database', 'lsh']
     """
@@ -215,3 +196,58 @@ def split_specs(text: str) -> list[str]:
         elif part.strip():
             specs.append(part.strip())
     return specs
+
+
+def prepare(encoder: Any, n_bits: int, seed: int) -> Any:
+    """Copy an encoder for one code length and seed.
+
+    Parameters
+    ----------
+    encoder : HashEncoder
+        It does not change.
+    n_bits : int
+        Length of the code; 0 leaves the length that the encoder has.
+    seed : int
+        Becomes `random_state` where the encoder has this setting and it is None.
+
+    Returns
+    -------
+    HashEncoder
+        Not fitted.
+    """
+    encoder = clone(encoder)
+    if n_bits:
+        encoder.set_params(n_bits=n_bits)
+    if encoder.get_params().get("random_state", seed) is None:
+        encoder.set_params(random_state=seed)
+    return encoder
+
+
+def partner_counts(encoder: HashEncoder) -> dict[str, Any]:
+    """The settings `n_near` and `n_far` of an encoder, for a `Supervision`; empty where it has none."""
+    settings = encoder.get_params()
+    return {name: settings[name] for name in ("n_near", "n_far") if name in settings}
+
+
+def _alternatives(settings: str) -> list[str]:
+    """Every combination of the alternatives in ``key=a|b`` settings."""
+    choices = []
+    for part in settings.split(","):
+        first, *others = part.split("|")
+        key = first.partition("=")[0]
+        choices.append([first, *(f"{key}={other}" for other in others)])
+    return [",".join(words) for words in itertools.product(*choices)]
+
+
+def _check_without_labels(method: Method, name: str) -> None:
+    """ValueError unless the method can be fitted on the database rows alone."""
+    for encoder in method.encoders:
+        if encoder.needs_y():
+            raise ValueError(
+                f"{method.name!r}: {name} learns from labels, which database rows do not have; drop @database"
+            )
+    if len(method.encoders) > 1:
+        raise ValueError(
+            f"{method.name!r}: alternatives are chosen by labels, which database rows do not have; "
+            "name one setting, or drop @database"
+        )

@@ -1,4 +1,4 @@
-"""Results of a comparison as a table for people and as JSON for machines."""
+"""Results of a comparison: means over seeds, paired tests, a text table and a JSON document."""
 
 from __future__ import annotations
 
@@ -11,11 +11,36 @@ from scipy.stats import ttest_rel
 
 from structhash.evaluation.compare import Result
 
-LEVEL = 0.05  # of the paired tests
+__all__ = ["SIGNIFICANCE_LEVEL", "Line", "as_json", "as_table", "from_json", "summarise"]
+
+SIGNIFICANCE_LEVEL = 0.05  # of the paired tests
+
+_ROUNDING = 1e-12  # differences whose range is smaller, relative to the largest, are equal
 
 
 class Line(NamedTuple):
-    """One method, distance and length: means over seeds."""
+    """The results of one method, distance and code length over all seeds.
+
+    Attributes
+    ----------
+    method : str
+    distance : str
+    n_bits : int
+        0 for float vectors.
+    seeds : list of int
+    chosen : list of str
+        The alternative that was chosen for each seed; empty where there was only one.
+    mean : dict of float
+        Mean of each measure over the seeds.
+    by_seed : dict of list of float
+        Each measure for each seed.
+    per_query : dict of ndarray
+        Each measure for each query, the seeds one after another.
+    p_value : dict of float
+        Each measure's test against the best line of the same length; 1 for the best line itself.
+    fit_seconds, encode_seconds : float
+        Means over the seeds.
+    """
 
     method: str
     distance: str
@@ -24,40 +49,51 @@ class Line(NamedTuple):
     chosen: list[str]
     mean: dict[str, float]
     by_seed: dict[str, list[float]]
-    per_query: dict[str, NDArray[np.float64]]  # seeds one after another
-    p_value: dict[str, float]  # against the best line of the same length; 1 for the best itself
+    per_query: dict[str, NDArray[np.float64]]
+    p_value: dict[str, float]
     fit_seconds: float
     encode_seconds: float
 
 
 def summarise(results: Iterable[Result]) -> list[Line]:
-    """Lines in the order of first appearance, with paired tests against the best line of each length.
+    """Average results over seeds, and test each line against the best line of its length.
 
-    Each other line is compared with the best one by a paired t-test over queries (those of all seeds
-    together; doi:10.1145/1321440.1321528), Holm-corrected over the lines. It speaks of other queries to the
-    same models, not of other training runs: see the seeds for those. The float line is not tested.
+    The test is a paired t-test over the queries of all seeds (Smucker, Allan, Carterette,
+    https://doi.org/10.1145/1321440.1321528), Holm-corrected over the lines. It says whether the same models
+    would differ on other queries. It does not cover other training runs: `by_seed` shows those. The float line
+    is not tested.
 
     Raises
     ------
     ValueError
-        If lines of one length have different seeds: their queries are not the same.
+        If lines of one length have different seeds, so that their queries cannot be paired.
     """
     grouped: dict[tuple[str, str, int], list[Result]] = {}
     for result in results:
         grouped.setdefault((result.method, result.distance, result.n_bits), []).append(result)
-    lines = [_line(group) for group in grouped.values()]
-    for n_bits in sorted({line.n_bits for line in lines if line.n_bits}):
-        _test([line for line in lines if line.n_bits == n_bits])
+    lines = [_average(group) for group in grouped.values()]
+    for n_bits in {line.n_bits for line in lines if line.n_bits}:
+        places = [place for place, line in enumerate(lines) if line.n_bits == n_bits]
+        for place, p_value in zip(places, _p_values([lines[place] for place in places])):
+            lines[place] = lines[place]._replace(p_value=p_value)
     return lines
 
 
-def table(lines: Sequence[Line]) -> str:
-    """Plain text, a row a line; ``*`` behind a value: significantly below the best of its length."""
+def as_table(lines: Sequence[Line]) -> str:
+    """Format lines as plain text, a row each; ``*`` marks a value significantly below the best of its length.
+
+    Examples
+    --------
+    >>> from structhash.evaluation import as_table
+    >>> print(as_table([]), end="")
+    method  distance  bits  fit s  encode s
+    ------  --------  ----  -----  --------
+    """
     measures = list(lines[0].mean) if lines else []
     head = ["method", "distance", "bits", *measures, "fit s", "encode s"]
     rows = [head]
     for line in lines:
-        cells = [f"{line.mean[m]:.3f}{'*' if line.p_value[m] < LEVEL else ' '}" for m in measures]
+        cells = [f"{line.mean[m]:.3f}{'*' if line.p_value[m] < SIGNIFICANCE_LEVEL else ' '}" for m in measures]
         bits = str(line.n_bits) if line.n_bits else "-"
         times = [f"{line.fit_seconds:.2f}", f"{line.encode_seconds:.2f}"]
         rows.append([line.method, line.distance, bits, *cells, *times])
@@ -72,17 +108,30 @@ def table(lines: Sequence[Line]) -> str:
 
 
 def as_json(lines: Sequence[Line], **about: Any) -> dict[str, Any]:
-    """What `json.dump` takes: `about` (data, command, versions), then the lines without per-query scores."""
+    """Turn lines into a document for `json.dump`, without per-query scores.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+    **about
+        Further entries of the document, such as data, command and versions.
+
+    Returns
+    -------
+    dict
+        The entries of `about`, and the lines as dicts under ``"lines"``.
+    """
     keep = [field for field in Line._fields if field != "per_query"]
     return {**about, "lines": [{field: getattr(line, field) for field in keep} for line in lines]}
 
 
 def from_json(document: dict[str, Any]) -> list[Line]:
-    """The lines of `as_json`, without per-query scores, for `table`."""
+    """Turn a document of `as_json` back into lines, without per-query scores."""
     return [Line(**line, per_query={}) for line in document["lines"]]
 
 
-def _line(group: list[Result]) -> Line:
+def _average(group: list[Result]) -> Line:
+    """The line of results that differ in the seed only."""
     first = group[0]
     measures = list(first.scores.mean)
     by_seed = {m: [result.scores.mean[m] for result in group] for m in measures}
@@ -101,32 +150,49 @@ def _line(group: list[Result]) -> Line:
     )
 
 
-def _test(lines: list[Line]) -> None:
-    """Fill in the p-values of lines of one length."""
+def _p_values(lines: list[Line]) -> list[dict[str, float]]:
+    """The p-value of each measure for each of the lines of one length."""
     for line in lines:
         if line.seeds != lines[0].seeds:
             raise ValueError(
                 f"{line.method} has the seeds {line.seeds}, {lines[0].method} {lines[0].seeds}; "
                 "compare lines of the same seeds"
             )
+    found: list[dict[str, float]] = [{} for _ in lines]
     for measure in lines[0].mean:
-        best = max(lines, key=lambda line: line.mean[measure])
-        others = [line for line in lines if line is not best]
-        raw = [_paired(best.per_query[measure], line.per_query[measure]) for line in others]
-        running = 0.0
-        for rank, index in enumerate(
-            np.argsort(raw)
-        ):  # Holm: the smallest times all, the next times all but one
-            running = max(running, min(1.0, raw[index] * (len(raw) - rank)))
-            others[index].p_value[measure] = running
+        best = max(range(len(lines)), key=lambda place: lines[place].mean[measure])
+        others = [place for place in range(len(lines)) if place != best]
+        values = [line.per_query[measure] for line in lines]
+        corrected = _holm([_paired_test(values[best], values[place]) for place in others])
+        found[best][measure] = 1.0
+        for place, p_value in zip(others, corrected):
+            found[place][measure] = p_value
+    return found
 
 
-def _paired(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """p-value of the paired t-test; 1 where the two do not differ at all."""
+def _holm(p_values: list[float]) -> list[float]:
+    """Holm's correction: the smallest of m p-values times m, the next one times m - 1, and none below another.
+
+    >>> [round(p, 3) for p in _holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    corrected = list(p_values)
+    highest = 0.0
+    for rank, place in enumerate(np.argsort(p_values)):
+        highest = max(highest, min(1.0, p_values[place] * (len(p_values) - rank)))
+        corrected[place] = highest
+    return corrected
+
+
+def _paired_test(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """p-value of the paired t-test over the queries that both have a value for.
+
+    It is 1 where no query differs, and 0 where all differ by the same amount.
+    """
     valid = ~(np.isnan(a) | np.isnan(b))
     difference = a[valid] - b[valid]
     if len(difference) < 2 or not difference.any():
         return 1.0
-    if np.ptp(difference) <= 1e-12 * np.abs(difference).max():  # but for rounding, all differ alike
+    if np.ptp(difference) <= _ROUNDING * np.abs(difference).max():
         return 0.0
     return float(ttest_rel(a[valid], b[valid]).pvalue)

@@ -17,32 +17,24 @@ from structhash.families.starts.base import Start
 from structhash.families.starts.random_planes import RandomPlanes
 from structhash.pair_weights import score
 from structhash.pieces import Params
-from structhash.training.problem import Learned, Problem, Step
+from structhash.training.hash_function import HashFunction
+from structhash.training.problem import Learned, Plan, Problem, Step
 
-__all__ = ["column_generation", "finish", "learn"]
+__all__ = ["bit_key", "bit_values", "bits_to_keep", "column_generation", "finish", "learn", "new_bit"]
 
 logger = logging.getLogger("structhash")
 
 MAX_REDRAWS = 20  # attempts at a bit that does not exist yet
 
 
-def learn(
-    problem: Problem,
-    start: Start,
-    n_bits: int,
-    rng: np.random.Generator,
-    stop_below: float | None = None,
-    kept: Sequence[Params] = (),
-    kept_history: Sequence[dict[str, Any]] = (),
-) -> Generator[Step, None, Learned]:
+def learn(problem: Problem, plan: Plan, rng: np.random.Generator) -> Generator[Step, None, Learned]:
     """`column_generation` as a generator whose return value is what was learned.
 
     Parameters
     ----------
-    problem, start, n_bits, rng, stop_below, kept
-        See `column_generation`.
-    kept_history : sequence of dict
-        Records of the kept bits.
+    problem : Problem
+    plan : Plan
+    rng : Generator
 
     Yields
     ------
@@ -51,13 +43,27 @@ def learn(
     Returns
     -------
     Learned
+
+    Raises
+    ------
+    ValueError
+        If the bits to keep belong to other features than those of the problem.
     """
+    kept = [] if plan.kept is None else bits_to_keep(plan.kept, problem.function)
     steps = []
-    for step in column_generation(problem, start, n_bits, rng, stop_below, kept):
+    for step in column_generation(problem, plan.start, plan.n_bits, rng, plan.stop_below, kept):
         steps.append(step)
-        logger.info("bit %d of %d: objective %.6g", len(steps), n_bits, step.objective)
+        logger.info("bit %d of %d: objective %.6g", len(steps), plan.n_bits, step.objective)
         yield step
-    return Learned.from_steps(problem, steps, kept_history)
+    return Learned.from_steps(problem, steps, plan.kept_history)
+
+
+def bits_to_keep(kept: HashFunction, function: HashFunction) -> list[Params]:
+    """Parameters of the bits of an earlier fit, one by one; ValueError if they belong to other features."""
+    a, b = kept.family_state, function.family_state
+    if a.keys() != b.keys() or not all(np.array_equal(a[name], b[name]) for name in a):
+        raise ValueError("warm_start=True goes on with the same rows, family and random_state; these differ")
+    return kept.split_bits()
 
 
 def finish(learning: Generator[Step, None, Learned]) -> tuple[list[Step], Learned]:

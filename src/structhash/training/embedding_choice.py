@@ -16,9 +16,10 @@ from structhash.embeddings.cosine import Cosine
 from structhash.embeddings.manifold import Manifold
 from structhash.embeddings.metric import Metric
 from structhash.embeddings.posterior import Posterior
+from structhash.pieces import spell
 from structhash.training.distillation import EmbeddedPoints, embed_points
 
-__all__ = ["choose_embedding", "new_class_evidence"]
+__all__ = ["choose_embedding", "new_class_evidence", "warn_without_unlabeled"]
 
 logger = logging.getLogger("structhash")
 
@@ -97,6 +98,18 @@ def new_class_evidence(points: EmbeddedPoints, unlabeled: NDArray[Any]) -> tuple
     n, m = len(sure), len(unsure)
     ranks = rankdata(np.concatenate([sure, unsure]))[:n]
     return float(ranks.mean() - (n + 1) / 2) / m, float(np.sqrt((n + m + 1) / (12 * n * m)))
+
+
+def warn_without_unlabeled(
+    embedding: Embedding, class_index: NDArray[np.int64] | None, unlabeled: NDArray[Any] | None
+) -> None:
+    """Warn where an embedding wants unlabeled rows beside labels and has none."""
+    if embedding.wants_unlabeled and class_index is not None and unlabeled is None:
+        logger.warning(
+            "embedding=%r learns from rows like those to be searched: give unlabeled=, or take 'metric', which "
+            "is better where there are only the labelled rows",
+            spell(embedding),
+        )
 
 
 def _report(points: EmbeddedPoints, reason: str) -> EmbeddedPoints:

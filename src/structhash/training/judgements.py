@@ -10,17 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.blocks import as_floats
 from structhash.codes import hamming
+from structhash.families.base import Family
+from structhash.masters.ranking import RankingMaster
+from structhash.masters.schedules.stagewise import Stagewise
 from structhash.metrics import average_precision, tie_blocks
+from structhash.objectives.rankings.sndcg import SNDCG
+from structhash.objectives.regularizers.l1 import L1
+from structhash.pair_weights import Comparisons, PairGraph
 from structhash.supervision import Qrels
 from structhash.supervision.judgements import by_query
+from structhash.training.comparisons import problem_from_comparisons
 from structhash.training.hash_function import HashFunction
+from structhash.training.problem import Problem
 from structhash.training.selection import first_as_good
 
-__all__ = ["judgements_help", "relevant_documents"]
+__all__ = ["judgements_help", "problem_from_judgements", "relevant_documents"]
 
 logger = logging.getLogger("structhash")
 
+LOSS_WEIGHT = 30.0  # C, as `StructHash` has it by default
 N_FOLDS = 4
 MAX_QUERIES = 1000  # judged queries that are asked
 MAX_OTHERS = 10_000  # documents that are searched, besides those judged for these queries
@@ -80,6 +90,33 @@ def judgements_help(
     found = [np.concatenate(each) for each in (by_alone, by_learned)]
     logger.info("held-out mAP: %.4f without judgements, %.4f with them", *map(np.mean, found))
     return first_as_good(found, errors=2) == 1
+
+
+def problem_from_judgements(
+    X: NDArray[Any], qrels: Qrels, family: Family, tolerance: float, rng: np.random.Generator
+) -> Problem:
+    """The problem that `StructHash` solves with its default settings.
+
+    Parameters
+    ----------
+    X : ndarray (n, d)
+        Documents.
+    qrels : Qrels
+    family : Family
+    tolerance : float
+        Of the cutting planes, in units of the mean loss.
+    rng : Generator
+
+    Returns
+    -------
+    Problem
+    """
+    schedule = Stagewise()
+
+    def make_master(comparisons: Comparisons, graph: PairGraph) -> RankingMaster:
+        return RankingMaster(comparisons, graph, SNDCG(), L1(), schedule, LOSS_WEIGHT, tolerance)
+
+    return problem_from_comparisons(as_floats(X), qrels, family, schedule, make_master, rng)
 
 
 def relevant_documents(X: NDArray[Any], qrels: Qrels) -> dict[int, NDArray[np.int64]]:

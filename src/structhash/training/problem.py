@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash.families.starts.base import Start
 from structhash.masters.base import Master
 from structhash.pair_weights import PairGraph
 from structhash.pieces import Params
 from structhash.training.hash_function import HashFunction
 
-__all__ = ["Learned", "Problem", "Step"]
+__all__ = ["Learned", "Plan", "Problem", "Step"]
 
 _RECORDED = ("objective", "gap", "rounds", "violation", "redraws", "distinct", "seconds")
 
@@ -46,6 +47,30 @@ class Problem:
     function: HashFunction
     weighted: bool = False
     n_skipped: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How bits are generated.
+
+    Attributes
+    ----------
+    start : Start
+        Where the search for a bit begins.
+    n_bits : int
+    stop_below : float or None
+        End early where the best new bit has no higher `violation`: see `column_generation`.
+    kept : HashFunction or None
+        Its bits come first, and only their weights are learned (a warm start).
+    kept_history : list of dict
+        Records of these bits.
+    """
+
+    start: Start
+    n_bits: int
+    stop_below: float | None = None
+    kept: HashFunction | None = None
+    kept_history: Sequence[dict[str, Any]] = ()
 
 
 class Step(NamedTuple):

@@ -1,4 +1,4 @@
-"""Gaussian similarities to anchors, as several kernel methods use them."""
+"""Gaussian similarities of rows to anchors, as several kernel methods use them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from structhash.pieces import Params
 def gauss_kernel(
     X: NDArray[Any], anchors: NDArray[Any], squared_bandwidth: float | None = None
 ) -> tuple[Params, NDArray[np.float64]]:
-    """The state of k_a(x) = exp(-||x - a||^2 / (2 sigma^2)), and its values for the training rows.
+    """State of the similarity k_a(x) = exp(-||x - a||^2 / (2 sigma^2)), and its values for the training rows.
 
     Parameters
     ----------
@@ -26,14 +26,13 @@ def gauss_kernel(
     Returns
     -------
     state : dict of arrays
-        `anchors`, centred, `center`, `bandwidth` (sigma), `unit`: arrays, to be an attribute of an encoder.
+        ``anchors`` (m, d) minus ``center`` (d,); ``bandwidth``, sigma; ``unit``, a number that rows are divided
+        by.
     K : float64 (n, m)
     """
     center = X.mean(axis=0, dtype=np.float64)
     away = anchors - center
-    unit = max(
-        np.abs(away).max(), np.finfo(float).tiny
-    )  # divided out, so that squares neither overflow nor vanish
+    unit = max(np.abs(away).max(), np.finfo(float).tiny)  # so that squares neither overflow nor vanish
     D = squared_distances((X - center) / unit, away / unit)
     sigma = unit * np.sqrt(D.mean()) if squared_bandwidth is None else np.sqrt(squared_bandwidth)
     state = {"anchors": away, "center": center, "unit": np.asarray(unit), "bandwidth": np.asarray(sigma)}
@@ -41,7 +40,7 @@ def gauss_kernel(
 
 
 def gauss_features(X: NDArray[Any], state: Params) -> NDArray[np.float64]:
-    """k(x) (n, m) of other rows."""
+    """Similarities k(x) (n, m) of other rows X (n, d)."""
     unit = state["unit"]
     D = squared_distances((X - state["center"]) / unit, state["anchors"] / unit)
     return similarities(D, state["bandwidth"] / unit)

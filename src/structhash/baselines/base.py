@@ -1,0 +1,227 @@
+"""The contract of a baseline: a method to compare with, in one file."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from threadpoolctl import threadpool_limits
+
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_count
+from structhash.baselines._rows import check_finite, mean_of
+from structhash.codes.planes import Planes, make_planes
+from structhash.estimators.base import HashEncoder
+from structhash.pieces import snake
+from structhash.supervision import Supervision
+
+__all__ = [
+    "MAX_SQUARABLE",
+    "Baseline",
+    "SupervisedBaseline",
+    "TrainingRows",
+    "equal_bits",
+    "planes_through",
+    "through_mean",
+]
+
+MAX_SQUARABLE = 1e152  # the square of a number beyond, or below its inverse, is no ordinary number
+
+
+class TrainingRows(NamedTuple):
+    """The rows that a baseline learns from.
+
+    Attributes
+    ----------
+    X : ndarray (n, d)
+        float32 or float64. At least two rows differ.
+    mean : ndarray (d,) float64
+        Mean of the rows.
+    classes : ndarray (n_classes,)
+        The label values, sorted. Empty where a baseline learns without labels.
+    class_index : ndarray (n,) int64
+        Class index of each row. Empty where a baseline learns without labels.
+    """
+
+    X: NDArray[Any]
+    mean: NDArray[np.float64]
+    classes: NDArray[Any]
+    class_index: NDArray[np.int64]
+
+
+class Baseline(HashEncoder):
+    """A method to compare with. It learns without labels.
+
+    A baseline is one file with one class, which gives
+
+    - ``__init__``, whose arguments are the settings;
+    - `check_settings`, which calls that of its base class first;
+    - `_learn`, which computes the fitted attributes and returns them;
+    - `_bits`, or `_planes` where its bits are bits of planes.
+
+    The class attributes below tell the benchmarks and their pages about the method. No other file needs an
+    edit.
+
+    Attributes
+    ----------
+    variants : tuple of str
+        What the benchmarks run: a method spec each, without the name of the method. ``""`` is the method with
+        its defaults, ``"@database"`` fits it on the database rows, ``":C=3"`` changes a setting.
+    source : str
+        The paper, in short: authors and year. The docstring gives its address.
+    original : str or None
+        The public GitHub repository, ``owner/name``, whose code this method was compared with.
+    settings_from : str
+        What the defaults are, and who chose them.
+    own_length : bool
+        Whether ``n_bits=None`` is allowed and means a length that the method derives from the rows.
+    """
+
+    variants: ClassVar[tuple[str, ...]] = ("", "@database")
+    source: ClassVar[str] = ""
+    original: ClassVar[str | None] = None
+    settings_from: ClassVar[str] = ""
+    own_length: ClassVar[bool] = False
+
+    n_bits: Any
+    n_bits_: int
+    weights_: NDArray[np.float64]
+    history_: list[dict[str, Any]]
+
+    @classmethod
+    def specs(cls) -> list[str]:
+        """The method specs that the benchmarks run, such as ``["itq", "itq@database"]``."""
+        return [snake(cls.__name__) + variant for variant in cls.variants]
+
+    def check_settings(self) -> None:
+        """Refuse `n_bits` and `random_state` where they are not allowed; see `HashEncoder.check_settings`."""
+        if self.n_bits is not None or not self.own_length:
+            check_count("n_bits", self.n_bits)
+        random_state = self.get_params(deep=False).get("random_state")
+        if not isinstance(random_state, np.random.RandomState):  # to check one would draw from it
+            generator(random_state)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from training rows.
+
+        Parameters
+        ----------
+        X : array (n, d)
+            At least two rows, not all the same. float32 and float64 stay; float16 and small integers become
+            float32, all others float64.
+        y : array (n,), optional
+            A label a row: numbers, strings or booleans. Methods that learn without labels ignore it. Methods
+            that learn from labels need at least two classes.
+
+        Returns
+        -------
+        self
+            Fitted. A fit that fails leaves the estimator as it was.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a setting is not allowed, X is not a finite matrix, all rows of X are the same, or the labels are
+            missing or do not fit the rows. The class docstring names what else the method refuses.
+        """
+        self.check_settings()
+        rows, columns = self._check_rows(X, y)
+        rng = generator(self.get_params(deep=False).get("random_state"))
+        with threadpool_limits(1, user_api="blas"):  # codes do not depend on the number of threads
+            fitted = self._learn(rows, rng)
+        self._store(columns, fitted)
+        return self
+
+    def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> Mapping[str, Any]:
+        """Compute the fitted attributes, by name; the estimator does not change.
+
+        Parameters
+        ----------
+        rows : TrainingRows
+        rng : Generator
+            From the setting `random_state`, where the method has one.
+
+        Returns
+        -------
+        mapping
+            Arrays, dicts of arrays and plain values, among them ``n_bits_``, ``weights_`` and ``history_``.
+            `equal_bits` and `planes_through` give these for most methods.
+        """
+        raise NotImplementedError
+
+    def _check_rows(self, X: Any, y: Any) -> tuple[TrainingRows, dict[str, Any]]:
+        """The rows to learn from, and what scikit-learn remembers of the columns. Ignores y."""
+        checked = self._check_input(X)
+        none = np.empty(0, np.int64)
+        return TrainingRows(checked.X, mean_of(checked.X), none, none), checked.columns
+
+
+class SupervisedBaseline(Baseline):
+    """A method to compare with that learns from labels; see `Baseline` for what a class gives."""
+
+    variants: ClassVar[tuple[str, ...]] = ("",)
+
+    def _check_rows(self, X: Any, y: Any) -> tuple[TrainingRows, dict[str, Any]]:
+        """The rows with their classes, and what scikit-learn remembers of the columns.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If y does not hold one label a row of at least two classes, or all rows are the same.
+        """
+        if isinstance(y, Supervision):
+            method, given = type(self).__name__, type(y).__name__
+            raise TypeError(f"{method} learns from one label a row; {given} is for StructHash and CGHash")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The number of unique classes")  # a few rows a class are enough
+            checked = self._check_input(X, y)
+            check_classification_targets(checked.y)
+        classes, class_index = np.unique(checked.y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"y has one class only, {classes.tolist()[0]!r}; give labels of at least two")
+        return TrainingRows(checked.X, mean_of(checked.X), classes, class_index), checked.columns
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def equal_bits(n_bits: int) -> dict[str, Any]:
+    """Fitted attributes of bits that all weigh 1 and have no record of their own."""
+    return {"n_bits_": int(n_bits), "weights_": np.ones(int(n_bits)), "history_": []}
+
+
+def planes_through(
+    mean: NDArray[np.float64], planes: NDArray[np.float64], dtype: np.dtype[Any]
+) -> dict[str, Any]:
+    """Fitted attributes of bits that are planes through the mean of the rows; `through_mean` is their inverse.
+
+    Parameters
+    ----------
+    mean : ndarray (d,)
+    planes : ndarray (n_bits, d)
+        One normal vector a bit.
+    dtype : dtype
+        What both are stored in: that of the training rows.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        If the planes are not finite.
+    """
+    check_finite(planes)
+    return {"mean_": mean.astype(dtype), "planes_": planes.astype(dtype), **equal_bits(len(planes))}
+
+
+def through_mean(mean: NDArray[Any], planes: NDArray[Any]) -> Planes:
+    """`HashEncoder._planes` of the attributes that `planes_through` gives."""
+    return make_planes(mean, planes, np.zeros(len(planes)))

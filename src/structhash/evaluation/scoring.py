@@ -1,0 +1,243 @@
+"""Scores of rankings: distances and relevance in, the value of each measure for each query out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from structhash import metrics
+from structhash._numerics.blocks import row_slices, rows_within
+from structhash._numerics.rounding import merge_ties
+from structhash.codes import code_distances
+from structhash.estimators.base import HashEncoder
+from structhash.evaluation._collectors import collector
+from structhash.supervision.judgements import check_judgements
+
+__all__ = [
+    "MEASURES",
+    "Block",
+    "Relevance",
+    "Scores",
+    "check_measures",
+    "code_blocks",
+    "every_distance",
+    "float_blocks",
+    "judged_relevance",
+    "retrieval",
+    "same_label",
+]
+
+MEASURES = ("ndcg_paper@100", "precision@100", "map", "pr_area")
+
+_MAX_DISTANCES = 1_000_000  # of one block
+_FLOAT_DIGITS = 12  # float distances that agree in so many digits of the largest tie
+
+Block = tuple[NDArray[Any], NDArray[Any]]  # distances of some queries to the database, and relevance: (q, n)
+Relevance = Callable[[Any], NDArray[Any]]  # takes a slice or array of query numbers; bool or grades (q, n)
+
+
+class Scores(NamedTuple):
+    """Values of several measures.
+
+    Attributes
+    ----------
+    mean : dict of float
+        Mean of each measure over the queries that have a value; nan where none has.
+    per_query : dict of ndarray (n_queries,)
+        Value of each measure for each query; nan where it has none.
+    """
+
+    mean: dict[str, float]
+    per_query: dict[str, NDArray[np.float64]]
+
+
+def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties: str = "expected") -> Scores:
+    """Score rankings by distance.
+
+    Parameters
+    ----------
+    blocks : iterable of (distances (q, n), relevance (q, n))
+        A block holds the distances of some queries to the whole database. Relevance is bool, or int grades.
+    measures : iterable of str
+        Names that `structhash.metrics.parse` knows. The mean of ``"pr_area"`` is the area under the mean
+        precision / mean recall curve, not the mean of the areas.
+    ties : str
+        ``"expected"`` takes the mean over all orders of equal distances; ``"id"`` orders them by row number.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    ValueError
+        If a measure or `ties` is not known, or there is no block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structhash.evaluation import retrieval
+    >>> block = np.array([[1, 3, 2]]), np.array([[True, True, False]])
+    >>> retrieval([block], ["precision@2"]).mean
+    {'precision@2': 0.5}
+    """
+    collectors = {name: collector(name) for name in measures}
+    n_blocks = 0
+    for distances, relevance in blocks:
+        tied = metrics.tie_blocks(distances, relevance, ties)
+        for each in collectors.values():
+            each.add(tied)
+        n_blocks += 1
+    if not n_blocks:
+        raise ValueError("there are no queries to score; give at least one block")
+    return Scores(
+        {name: each.mean() for name, each in collectors.items()},
+        {name: each.per_query() for name, each in collectors.items()},
+    )
+
+
+def check_measures(measures: Iterable[str], ties: str = "expected") -> None:
+    """Refuse names that are no measures, and an unknown word for `ties`; ValueError lists what is allowed."""
+    for name in measures:
+        collector(name)
+    metrics.tie_blocks(np.zeros((0, 0)), np.zeros((0, 0), bool), ties)
+
+
+def same_label(y_queries: NDArray[Any], y: NDArray[Any]) -> Relevance:
+    """Relevance by labels: a document is relevant to a query that has the same label."""
+    return lambda rows: y_queries[rows, None] == y[None]
+
+
+def judged_relevance(judgements: NDArray[Any], n_queries: int, n_documents: int) -> Relevance:
+    """Relevance by judgements: the grade of each document, 0 for one without a judgement.
+
+    Parameters
+    ----------
+    judgements : int array (m, 3)
+        Rows (query, document, grade) in any order.
+    n_queries, n_documents : int
+        Queries and documents are numbered from 0.
+
+    Returns
+    -------
+    callable
+        Takes a slice or an array of query numbers and returns int64 grades (q, n_documents).
+
+    Raises
+    ------
+    ValueError
+        If `judgements` are no integers of this shape, a number is out of range, or a document has two grades
+        for one query.
+    """
+    queries, documents, grades = check_judgements(judgements, n_queries, n_documents).T
+    table = csr_array((grades, (queries, documents)), shape=(n_queries, n_documents))
+    return lambda rows: np.asarray(table[rows].toarray(), np.int64)
+
+
+def code_blocks(
+    queries: NDArray[np.uint8],
+    codes: NDArray[np.uint8],
+    relevance: Relevance,
+    weights: NDArray[np.float64] | None = None,
+) -> Iterator[Block]:
+    """Hamming distances of packed codes, block by block.
+
+    Parameters
+    ----------
+    queries, codes : uint8 arrays (q, n_bytes), (n, n_bytes)
+        Packed codes of the queries and of the database.
+    relevance : callable
+        Takes a slice of query numbers and returns relevance (q, n), bool or int grades.
+    weights : ndarray (n_bits,), optional
+        Weight of each bit, for weighted Hamming distance.
+
+    Yields
+    ------
+    distances, relevance : ndarrays (q, n)
+        For `retrieval`.
+    """
+    for rows in _query_slices(len(queries), len(codes)):
+        yield code_distances(queries[rows], codes, weights), relevance(rows)
+
+
+def float_blocks(queries: NDArray[Any], rows: NDArray[Any], relevance: Relevance) -> Iterator[Block]:
+    """Euclidean distances of vectors, block by block.
+
+    A block holds ||x||^2 - 2 q'x, which orders the rows x as the distance to the query q does. Numbers that
+    differ by rounding only are made equal, so that they tie.
+
+    Parameters
+    ----------
+    queries, rows : ndarrays (q, d), (n, d)
+        Vectors of the queries and of the database.
+    relevance : callable
+        As in `code_blocks`.
+
+    Yields
+    ------
+    distances, relevance : ndarrays (q, n)
+        For `retrieval`.
+    """
+    rows = rows.astype(np.float64)
+    norms = (rows**2).sum(axis=1)
+    for block in _query_slices(len(queries), len(rows)):
+        q = queries[block].astype(np.float64)
+        yield merge_ties(norms - 2 * q @ rows.T, norms.max(), _FLOAT_DIGITS), relevance(block)
+
+
+def every_distance(
+    encoder: HashEncoder,
+    queries: NDArray[Any],
+    rows: NDArray[Any],
+    relevance: Relevance,
+    codes: NDArray[np.uint8] | None = None,
+) -> Iterator[tuple[str, Iterator[Block]]]:
+    """Every distance that a fitted encoder can be scored by.
+
+    Each encoder has plain Hamming distance. One that weighs its bits has weighted Hamming distance too, and one
+    with a distance of its own has that.
+
+    Parameters
+    ----------
+    encoder : HashEncoder
+        Fitted.
+    queries, rows : ndarrays (q, d), (n, d)
+        Vectors of the queries and of the database.
+    relevance : callable
+        As in `code_blocks`.
+    codes : uint8 array (n, n_bytes), optional
+        Packed codes of the database; computed from `rows` by default.
+
+    Yields
+    ------
+    name : str
+        ``"plain"``, ``"weighted"``, or `HashEncoder.own_distance_`.
+    blocks : iterator of (distances, relevance)
+        For `retrieval`. They are computed when they are scored.
+    """
+    query_codes = encoder.encode_queries(queries)
+    codes = encoder.encode(rows) if codes is None else codes
+    yield "plain", code_blocks(query_codes, codes, relevance)
+    if encoder.weighted_:
+        yield "weighted", code_blocks(query_codes, codes, relevance, encoder.search_weights_)
+    if encoder.own_distance_ is not None:
+        yield encoder.own_distance_, _own_blocks(encoder, queries, rows, relevance)
+
+
+def _own_blocks(
+    encoder: HashEncoder, queries: NDArray[Any], rows: NDArray[Any], relevance: Relevance
+) -> Iterator[Block]:
+    """Distances of the encoder's own, block by block."""
+    distances = encoder.own_distances(rows)
+    for block in _query_slices(len(queries), len(rows)):
+        found = np.asarray(distances(queries[block]), np.float64)
+        yield merge_ties(found, np.abs(found).max(), _FLOAT_DIGITS), relevance(block)
+
+
+def _query_slices(n_queries: int, n_rows: int) -> Iterator[slice]:
+    """Slices of queries whose distances to all rows are held at a time."""
+    return row_slices(n_queries, rows_within(n_rows, _MAX_DISTANCES))

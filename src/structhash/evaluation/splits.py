@@ -1,0 +1,109 @@
+"""Splits of labelled rows into training rows, queries and database: one function a protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["PROTOCOLS", "Split", "seen_classes", "unseen_classes"]
+
+_SEEN_SHARE = 0.75  # of the classes, on which the protocol of unseen classes trains
+
+
+class Split(NamedTuple):
+    """Row numbers of one evaluation, each array in random order.
+
+    Attributes
+    ----------
+    train : int64 array
+        Rows that a method learns from.
+    queries : int64 array
+        Rows that are searched with. No method learns from them.
+    database : int64 array
+        Rows that are searched in.
+    """
+
+    train: NDArray[np.int64]
+    queries: NDArray[np.int64]
+    database: NDArray[np.int64]
+
+
+def seen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_train: int = 2000) -> Split:
+    """Draw queries at random; the other rows are the database, and part of them train.
+
+    This is the protocol of Section 5 of the paper, https://doi.org/10.1007/s11263-016-0984-4.
+
+    Parameters
+    ----------
+    y : ndarray (n,)
+        Labels; only their number counts.
+    seed : int
+        Draws the split.
+    n_queries : int
+        Number of queries, at most a quarter of the rows.
+    n_train : int
+        Number of training rows, at most the whole database.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 4 rows.
+    """
+    if len(y) < 4:
+        raise ValueError(f"the data have {len(y)} rows, a quarter of which are queries; give at least 4")
+    order = np.random.default_rng(seed).permutation(len(y))
+    n_queries = min(n_queries, len(y) // 4)
+    database = order[n_queries:]
+    return Split(database[:n_train], order[:n_queries], database)
+
+
+def unseen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_train: int = 4000) -> Split:
+    """Train on three quarters of the classes, rounded down, and search among rows of the others.
+
+    Parameters
+    ----------
+    y : ndarray (n,)
+        Labels.
+    seed : int
+        Draws the classes and the split.
+    n_queries : int
+        Number of queries, at most a quarter of the rows of the other classes. The rest is the database.
+    n_train : int
+        Number of training rows, at most all rows of their classes.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 5 classes, or the classes left for search have fewer than 4 rows.
+    """
+    classes, class_index = np.unique(y, return_inverse=True)
+    n_seen = int(_SEEN_SHARE * len(classes))
+    if n_seen < 2 or len(classes) - n_seen < 2:
+        raise ValueError(
+            "the unseen-class protocol trains on 3 of 4 classes and needs 2 others; "
+            f"the data have {len(classes)}; give at least 5"
+        )
+    rng = np.random.default_rng(seed)
+    seen = np.isin(class_index, rng.permutation(len(classes))[:n_seen])
+    order = rng.permutation(len(y))
+    train, rest = order[seen[order]][:n_train], order[~seen[order]]
+    if len(rest) < 4:
+        raise ValueError(
+            f"the {len(classes) - n_seen} classes left for retrieval have {len(rest)} rows; give at least 4"
+        )
+    n_queries = min(n_queries, len(rest) // 4)
+    return Split(train, rest[:n_queries], rest[n_queries:])
+
+
+PROTOCOLS: dict[str, Callable[..., Split]] = {"seen": seen_classes, "unseen": unseen_classes}

@@ -1,0 +1,216 @@
+"""Scores of rankings, and the distances and relevance that they are computed from."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, ndcg_score
+from sklearn.metrics.pairwise import euclidean_distances
+
+from structhash.codes import pack
+from structhash.evaluation import (
+    MEASURES,
+    code_blocks,
+    float_blocks,
+    judged_relevance,
+    retrieval,
+    same_label,
+)
+from structhash.evaluation.scoring import check_measures
+
+
+def rankings(n_queries=9, n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.random((n_queries, n)), rng.random((n_queries, n)) < 0.2
+
+
+def in_order(distances, relevance):
+    return np.take_along_axis(relevance, np.argsort(distances, axis=1), axis=1)
+
+
+def test_scores_without_ties_are_those_of_scikit_learn_and_numpy():
+    distances, relevance = rankings()
+    scores = retrieval(
+        [(distances, relevance)], ["map", "precision@5", "recall@5", "ndcg@10", "mrr", "pr_area"]
+    )
+    ranked = in_order(distances, relevance)
+    hits, n_relevant = ranked.cumsum(axis=1), relevance.sum(axis=1)
+    expected = {
+        "map": [average_precision_score(r, -d) for r, d in zip(relevance, distances, strict=True)],
+        "precision@5": hits[:, 4] / 5,
+        "recall@5": hits[:, 4] / n_relevant,
+        "ndcg@10": [ndcg_score(r[None], -d[None], k=10) for r, d in zip(relevance, distances, strict=True)],
+        "mrr": 1 / (ranked.argmax(axis=1) + 1),
+        "pr_area": np.trapezoid(hits / np.arange(1, 41), hits / n_relevant[:, None], axis=1),
+    }
+    assert list(scores.per_query) == list(scores.mean) == list(expected)
+    for name, values in expected.items():
+        np.testing.assert_allclose(scores.per_query[name], values, err_msg=name)
+        if name != "pr_area":
+            assert scores.mean[name] == pytest.approx(np.mean(values)), name
+    recall, precision = (hits / n_relevant[:, None]).mean(axis=0), (hits / np.arange(1, 41)).mean(axis=0)
+    area = ((precision[1:] + precision[:-1]) / 2 * np.diff(recall)).sum()  # of the mean curve
+    assert scores.mean["pr_area"] == pytest.approx(area)
+    assert area != pytest.approx(np.mean(expected["pr_area"]))
+
+
+def test_ties_are_scored_by_the_mean_over_their_orders():
+    rng = np.random.default_rng(0)
+    distances, relevance = rng.integers(0, 4, (3, 30)), rng.random((3, 30)) < 0.3
+    found = retrieval([(distances, relevance)], ["map", "precision@7"]).mean
+    draws = [
+        retrieval([(distances + 0.5 * rng.random((3, 30)), relevance)], ["map", "precision@7"]).mean
+        for _ in range(400)
+    ]
+    for name, value in found.items():
+        values = [draw[name] for draw in draws]
+        assert value == pytest.approx(np.mean(values), abs=4 * np.std(values) / 20), name
+
+
+def test_ties_by_id_keep_the_order_of_the_database():
+    distances, relevance = np.zeros((1, 4), int), np.array([[False, True, True, False]])
+    assert retrieval([(distances, relevance)], ["map"], ties="id").mean["map"] == pytest.approx(
+        (1 / 2 + 2 / 3) / 2
+    )
+
+
+def test_queries_without_relevant_documents_have_no_value_and_do_not_count_in_the_mean():
+    distances, relevance = rankings(5)
+    relevance[[0, 3]] = False
+    scores = retrieval([(distances[[i]], relevance[[i]]) for i in range(5)], ["map", "pr_area"])
+    there = retrieval([(distances[[1, 2, 4]], relevance[[1, 2, 4]])], ["map", "pr_area"])
+    for name in ("map", "pr_area"):
+        np.testing.assert_array_equal(np.isnan(scores.per_query[name]), [True, False, False, True, False])
+        np.testing.assert_array_equal(scores.per_query[name][[1, 2, 4]], there.per_query[name])
+        assert scores.mean[name] == pytest.approx(there.mean[name])
+
+
+def test_means_are_nan_where_no_query_has_a_relevant_document():
+    distances, relevance = rankings(2)
+    scores = retrieval([(distances, relevance & False)], ["map", "pr_area"])
+    assert np.isnan([*scores.mean.values(), *scores.per_query["pr_area"]]).all()
+
+
+def test_unknown_measures_and_no_queries_are_refused():
+    with pytest.raises(ValueError, match=r"metric='mop': give one of .*pr_area"):
+        retrieval([rankings()], ["mop"])
+    with pytest.raises(ValueError, match="metric='mop': give one of"):
+        check_measures(["map", "mop"])
+    with pytest.raises(ValueError, match="ties='random'"):
+        check_measures(["map"], "random")
+    check_measures(["pr_area", "ndcg@7"], "id")
+    with pytest.raises(ValueError, match="there are no queries to score"):
+        retrieval([])
+
+
+@pytest.fixture
+def bits():
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 2, (13, 20), np.uint8), rng.integers(0, 2, (50, 20), np.uint8)
+
+
+def stacked(blocks):
+    distances, relevance = zip(*blocks, strict=True)
+    return np.concatenate(distances), np.concatenate(relevance)
+
+
+@pytest.mark.parametrize("pairs", [1, 120, 250, 10**6])
+def test_the_number_of_queries_in_a_block_changes_no_score(bits, pairs, monkeypatch):
+    queries, database = map(pack, bits)
+    labels = np.arange(50) % 4
+    relevance = same_label(np.arange(13) % 4, labels)
+    weights = np.random.default_rng(1).random(20)
+    kinds = {
+        "plain": lambda: code_blocks(queries, database, relevance),
+        "weighted": lambda: code_blocks(queries, database, relevance, weights),
+        "float": lambda: float_blocks(*bits, relevance),
+    }
+    whole = {name: (stacked(make()), retrieval(make())) for name, make in kinds.items()}
+    monkeypatch.setattr("structhash.evaluation.scoring._MAX_DISTANCES", pairs)
+    for name, make in kinds.items():
+        blocks = list(make())
+        assert max(len(distances) for distances, _ in blocks) == min(13, max(1, pairs // 50))
+        for one, two in zip(stacked(blocks), whole[name][0], strict=True):
+            np.testing.assert_array_equal(one, two)
+        scores = retrieval(make())
+        assert scores.mean == pytest.approx(whole[name][1].mean)
+        for measure in MEASURES:
+            np.testing.assert_allclose(scores.per_query[measure], whole[name][1].per_query[measure])
+
+
+def test_plain_blocks_count_the_bits_that_differ(bits):
+    queries, database = bits
+    distances, _ = stacked(
+        code_blocks(pack(queries), pack(database), lambda rows: np.zeros((len(queries), 50)))
+    )
+    np.testing.assert_array_equal(distances, (queries[:, None] != database[None]).sum(axis=2))
+
+
+def test_weighted_blocks_add_the_weights_of_bits_that_differ(bits):
+    queries, database = bits
+    weights = np.random.default_rng(2).random(20)
+    blocks = code_blocks(pack(queries), pack(database), lambda rows: np.zeros((len(queries), 50)), weights)
+    distances, _ = stacked(blocks)
+    expected = ((queries[:, None] != database[None]) * weights).sum(axis=2)
+    np.testing.assert_allclose(distances * weights.sum() * 1e-6, expected, atol=1.5e-6 * weights.sum())
+    np.testing.assert_array_equal(distances, np.rint(distances))
+
+
+def test_weighted_distances_that_differ_by_rounding_only_tie():
+    codes = pack(np.array([[1, 1, 0], [0, 0, 1], [0, 0, 0]], np.uint8))
+    relevance = same_label(np.zeros(1), np.zeros(3))
+    ((distances, _),) = code_blocks(codes[2:], codes, relevance, np.array([0.1, 0.2, 0.3]))
+    assert 0.1 + 0.2 != 0.3
+    assert distances[0, 0] == distances[0, 1] > distances[0, 2] == 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8"])
+def test_float_blocks_order_as_euclidean_distance(dtype):
+    vectors = (np.random.default_rng(0).random((60, 8)) * 255).astype(dtype)
+    distances, _ = stacked(float_blocks(vectors[:10], vectors[10:], lambda rows: np.zeros((10, 50))))
+    expected = euclidean_distances(vectors[:10].astype(float), vectors[10:].astype(float))
+    ranked = np.take_along_axis(expected, distances.argsort(axis=1), axis=1)
+    np.testing.assert_allclose(ranked, np.sort(expected, axis=1), rtol=1e-9)
+
+
+def test_relevance_by_label_is_equality():
+    relevance = same_label(np.array(["a", "b"]), np.array(["b", "a", "a"]))
+    np.testing.assert_array_equal(relevance(slice(0, 2)), [[False, True, True], [True, False, False]])
+    np.testing.assert_array_equal(relevance(slice(1, 2)), [[True, False, False]])
+
+
+def test_a_document_without_a_judgement_has_grade_0():
+    relevance = judged_relevance(np.array([[0, 2, 3], [1, 0, 1], [0, 1, 1]]), 2, 4)
+    np.testing.assert_array_equal(relevance(slice(0, 2)), [[0, 1, 3, 0], [1, 0, 0, 0]])
+    np.testing.assert_array_equal(relevance(slice(1, 2)), [[1, 0, 0, 0]])
+    np.testing.assert_array_equal(relevance(np.array([1, 0])), [[1, 0, 0, 0], [0, 1, 3, 0]])
+
+
+def test_the_same_judgement_twice_counts_once():
+    relevance = judged_relevance(np.array([[0, 1, 2], [0, 1, 2]]), 1, 3)
+    np.testing.assert_array_equal(relevance(slice(0, 1)), [[0, 2, 0]])
+
+
+@pytest.mark.parametrize(
+    ("judgements", "message"),
+    [
+        ([[0, 1, 2], [0, 1, 1]], "document 1 has the grade 1 and another for query 0; give it one grade"),
+        ([[0, 3, 1]], "judged documents run from 3 to 3; give 0 to 2"),
+        ([[1, 0, 1]], "judged queries run from 1 to 1; give 0 to 0"),
+        ([[0, 0, -1]], "judged grades run from -1"),
+        ([[0, 0, 0.5]], "give integer rows"),
+    ],
+)
+def test_judgements_that_cannot_be_are_refused(judgements, message):
+    with pytest.raises(ValueError, match=message):
+        judged_relevance(np.array(judgements), 1, 3)
+
+
+def test_graded_judgements_score_as_scikit_learn_with_exponential_gain():
+    rng = np.random.default_rng(0)
+    queries, vectors = rng.standard_normal((6, 4)), rng.standard_normal((30, 4))
+    grades = rng.integers(0, 4, (6, 30))
+    qrels = np.column_stack([*np.nonzero(grades), grades[grades > 0]])
+    scores = retrieval(float_blocks(queries, vectors, judged_relevance(qrels, 6, 30)), ["ndcg@10", "map"])
+    apart = euclidean_distances(queries, vectors)
+    assert scores.mean["ndcg@10"] == pytest.approx(ndcg_score(2.0**grades - 1, -apart, k=10))
+    expected = [average_precision_score(g > 0, -d) for g, d in zip(grades, apart, strict=True)]
+    assert scores.mean["map"] == pytest.approx(np.mean(expected))

@@ -1,0 +1,69 @@
+"""Splits keep queries, database and training rows apart as the protocols say."""
+
+import numpy as np
+import pytest
+
+from structhash.evaluation import PROTOCOLS, seen_classes, unseen_classes
+
+
+@pytest.mark.parametrize("n", [4, 7, 40, 1000])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_seen_classes_split_all_rows_and_train_in_the_database(n, seed):
+    split = seen_classes(np.arange(n) % 3, seed, n_queries=100, n_train=300)
+    assert sorted([*split.queries, *split.database]) == list(range(n))
+    assert len(split.queries) == min(100, n // 4)
+    assert len(split.train) == min(300, len(split.database)) == len(set(split.train))
+    assert set(split.train) <= set(split.database)
+
+
+def test_the_default_sizes_are_those_of_the_paper():
+    seen = seen_classes(np.arange(10_000) % 10)
+    assert (len(seen.queries), len(seen.train), len(seen.database)) == (2000, 2000, 8000)
+    unseen = unseen_classes(np.arange(40_000) % 10)
+    assert (len(unseen.train), len(unseen.queries)) == (4000, 2000)
+    assert len(unseen.database) == 3 * 4000 - 2000
+
+
+@pytest.mark.parametrize("n_classes", [5, 6, 8, 10, 77])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_unseen_classes_train_on_three_quarters_of_the_classes_and_search_the_others(n_classes, seed):
+    y = np.array([f"class {i % n_classes}" for i in range(n_classes * 12)])
+    split = unseen_classes(y, seed, n_queries=50, n_train=10**6)
+    rest = np.concatenate([split.queries, split.database])
+    assert len(set(y[split.train])) == n_classes * 3 // 4
+    assert len(set(y[rest])) == n_classes - n_classes * 3 // 4
+    assert not set(y[split.train]) & set(y[rest])
+    assert not set(split.queries) & set(split.database)
+    assert sorted([*split.train, *rest]) == list(range(len(y)))
+    assert len(split.queries) == min(50, len(rest) // 4)
+
+
+def test_unseen_classes_train_on_at_most_n_train_rows():
+    split = unseen_classes(np.arange(400) % 8, 0, n_train=30)
+    assert len(split.train) == len(set(split.train)) == 30
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values())
+def test_a_seed_gives_one_shuffled_split_and_leaves_the_global_random_state(protocol):
+    y = np.repeat(np.arange(8), 50)  # sorted by class
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    a, b, c = protocol(y, 3), protocol(y, 3), protocol(y, 4)
+    for one, two, other in zip(a, b, c, strict=True):
+        np.testing.assert_array_equal(one, two)
+        assert not np.array_equal(one, other)
+        assert (np.diff(one) < 0).any()
+    np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+    assert len(set(y[seen_classes(y, 0).queries])) == 8
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 4])
+def test_too_few_classes_are_refused(n_classes):
+    with pytest.raises(ValueError, match=f"needs 2 others; the data have {n_classes}; give at least 5"):
+        unseen_classes(np.arange(100) % n_classes)
+
+
+def test_too_few_rows_are_refused():
+    with pytest.raises(ValueError, match=r"the data have 3 rows.*give at least 4"):
+        seen_classes(np.arange(3))
+    with pytest.raises(ValueError, match="the 2 classes left for retrieval have 2 rows; give at least 4"):
+        unseen_classes(np.arange(5))
