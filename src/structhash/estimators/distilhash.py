@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Generator, Iterator
 from dataclasses import replace
@@ -240,9 +241,11 @@ class DistilHash(LearnedEncoder):
             return learned
         return replace(learned, function=with_query_temperatures(learned.function, points, class_index))
 
-    def _rank(self, X: NDArray[Any], qrels: Qrels, pieces: _Pieces) -> Generator[Step, None, Learned]:
+    def _rank(
+        self, X: NDArray[Any], qrels: Qrels, pieces: _Pieces, random_state: Any
+    ) -> Generator[Step, None, Learned]:
         """Learn bits from judgements."""
-        rng = generator(self.random_state)
+        rng = generator(random_state)
         problem = problem_from_judgements(X, qrels, pieces.family, self.tolerance, rng)
         learned = yield from learn(problem, self._plan(pieces.start), rng)
         return learned
@@ -257,14 +260,15 @@ class DistilHash(LearnedEncoder):
         checked = self._check_input(X, keep=True)
         relevant = relevant_documents(checked.X, qrels)
         from_documents = self._distil(checked.X, None, None, pieces)
-        from_judgements = self._rank(checked.X, qrels, pieces)
+        from_judgements = self._rank(checked.X, qrels, pieces, self.random_state)
         if kept := self._kept():
             again = from_judgements if kept.embedding is None else from_documents
             self._become(checked, (yield from again))
             return
 
         def learn_from(part: Qrels) -> HashFunction:
-            return finish(self._rank(checked.X, part, pieces))[1].function
+            trial_state = copy.deepcopy(self.random_state)  # trials draw nothing from the generator of the user
+            return finish(self._rank(checked.X, part, pieces, trial_state))[1].function
 
         steps, learned = finish(from_documents)
         if judgements_help(learned.function, learn_from, checked.X, qrels, relevant):
