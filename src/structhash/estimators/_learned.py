@@ -40,7 +40,8 @@ class LearnedEncoder(HashEncoder):
 
     def queries_differ(self, n_bits: int | None = None) -> bool:
         """Whether `encode_queries` gives other codes than `encode` at this length (all bits by default)."""
-        return self.hash_function_.queries_differ(self._check_prefix(n_bits))
+        n_bits = self._check_prefix(n_bits)
+        return self.hash_function_.queries_differ(n_bits)
 
     def _query_bits(self, X: NDArray[Any], n_bits: int) -> NDArray[np.bool_]:
         return self.hash_function_.query_bits_of(X, n_bits)

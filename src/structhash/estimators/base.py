@@ -266,8 +266,12 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return check_input(self, X, y, keep, self.magnitudes)
 
     def _encode(self, X: Any, n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
-        """Packed codes of rows or queries X, read a block at a time."""
-        rows, planes = open_rows(self, X), self._planes()
+        """Packed codes of rows or queries X."""
+        return self._encode_opened(open_rows(self, X), n_bits, queries)
+
+    def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
+        """Packed codes of rows as `open_rows` gives them, read a block at a time."""
+        planes = self._planes()
         if planes is not None:
             return encode_by_planes(type(self).__name__, planes, rows, self.n_bits_, n_bits)
         bits = (lambda block: self._query_bits(block, n_bits)) if queries else self._bits

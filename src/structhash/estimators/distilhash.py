@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Generator, Iterator
 from dataclasses import replace
@@ -260,9 +261,11 @@ class DistilHash(LearnedEncoder):
             learned = replace(learned, function=function)
         return _Choice(learned, reason)
 
-    def _rank(self, X: NDArray[Any], qrels: Qrels, pieces: _Pieces) -> Generator[Step, None, _Choice]:
+    def _rank(
+        self, X: NDArray[Any], qrels: Qrels, pieces: _Pieces, random_state: Any
+    ) -> Generator[Step, None, _Choice]:
         """Learn bits from judgements."""
-        rng = generator(self.random_state)
+        rng = generator(random_state)
         problem = problem_from_judgements(X, qrels, pieces.family, self.tolerance, rng)
         learned = yield from learn(problem, self._plan(pieces.start), rng)
         return _Choice(learned, "judgements help held-out queries")
@@ -277,7 +280,7 @@ class DistilHash(LearnedEncoder):
         checked = self._check_input(X, keep=True)
         relevant = relevant_documents(checked.X, qrels)
         from_documents = self._distil(checked.X, None, None, pieces)
-        from_judgements = self._rank(checked.X, qrels, pieces)
+        from_judgements = self._rank(checked.X, qrels, pieces, self.random_state)
         if kept := self._kept():
             again = from_judgements if kept.embedding is None else from_documents
             chosen = yield from again
@@ -285,7 +288,8 @@ class DistilHash(LearnedEncoder):
             return
 
         def learn_from(part: Qrels) -> HashFunction:
-            return finish(self._rank(checked.X, part, pieces))[1].learned.function
+            trial_state = copy.deepcopy(self.random_state)  # trials draw nothing from the generator of the user
+            return finish(self._rank(checked.X, part, pieces, trial_state))[1].learned.function
 
         steps, chosen = finish(from_documents)
         if judgements_help(chosen.learned.function, learn_from, checked.X, qrels, relevant):

@@ -32,9 +32,8 @@ def load_model(path: str | PathLike[str]) -> HashEncoder:
         if sorted(arrays) != header["arrays"]:
             raise ValueError(f"it holds the arrays {sorted(arrays)}, not {header['arrays']}")
         model._store({}, model._from_arrays(arrays, header["fitted"]))
-        model._encode(
-            np.zeros((1, model.n_features_in_), np.float32), model.n_bits_
-        )  # fails if a part is missing
+        probe = np.zeros((1, model.n_features_in_), np.float32)
+        model._encode_opened(probe, model.n_bits_)  # fails if a part is missing
         if model.weights_.shape != (model.n_bits_,):
             raise ValueError(f"it holds weights of shape {model.weights_.shape} for {model.n_bits_} bits")
     except (KeyError, TypeError, ValueError, AttributeError, MemoryError) as error:

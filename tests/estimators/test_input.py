@@ -1,0 +1,205 @@
+"""Kinds of input: number types, layouts, frames, memory maps, and what is refused."""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits
+
+from structhash import DistilHash, StructHash
+from structhash.families.linear import Linear
+from structhash.pieces import names
+
+X, Y = (array[:120] for array in load_digits(return_X_y=True))
+MORE = load_digits().data[200:300]
+SMALL = {"n_bits": 10, "random_state": 0}
+FEW = {"n_near": 5, "n_far": 5}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return DistilHash(**SMALL).fit(X, Y)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8", "int8", "int16", "int64", "bool"])
+def test_every_number_type_fits_and_encodes(dtype):
+    data = (X > 7).astype(dtype) if dtype == "bool" else X.astype(dtype)  # 0..16: exact in every type
+    bits = DistilHash(**SMALL).fit(data, Y).transform(data)
+    assert bits.shape == (120, 10)
+    assert 0 < bits.mean() < 1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "uint8", "int16"])
+def test_small_numbers_give_the_bits_of_their_float32_copy(dtype):
+    rng = np.random.default_rng(0)
+    data = (X * 2 + rng.random(X.shape)).astype(dtype)
+    copy = data.astype(np.float32)
+    a, b = DistilHash(**SMALL).fit(data, Y), DistilHash(**SMALL).fit(copy, Y)
+    np.testing.assert_array_equal(a.transform(data), b.transform(copy))
+    np.testing.assert_array_equal(a.weights_, b.weights_)
+    one, two = a.hash_function_.to_arrays()[0], b.hash_function_.to_arrays()[0]
+    assert one.keys() == two.keys()
+    for name in one:
+        assert one[name].dtype == two[name].dtype  # in float32 as well
+        np.testing.assert_array_equal(one[name], two[name])
+    np.testing.assert_array_equal(b.transform(data), b.transform(copy))
+
+
+def test_long_integers_give_the_bits_of_their_float64_copy(model):
+    np.testing.assert_array_equal(model.transform(MORE.astype(np.int64)), model.transform(MORE))
+
+
+def memory_map(array, folder):
+    mapped = np.memmap(folder / "X.bin", array.dtype, "w+", shape=array.shape)
+    mapped[:] = array
+    return mapped
+
+
+def read_only(array, _):
+    array = array.copy()
+    array.setflags(write=False)
+    return array
+
+
+LAYOUTS = {
+    "lists": lambda array, _: array.tolist(),
+    "read-only": read_only,
+    "fortran": lambda array, _: np.asfortranarray(array),
+    "strided": lambda array, _: np.repeat(array, 2, axis=1)[:, ::2],
+    "big-endian": lambda array, _: array.astype(">f8"),
+    "memory map": memory_map,
+}
+
+
+@pytest.mark.parametrize("layout", list(LAYOUTS))
+def test_the_layout_of_the_input_does_not_matter(model, layout, tmp_path):
+    data = LAYOUTS[layout](X, tmp_path)
+    np.testing.assert_array_equal(model.transform(data), model.transform(X))
+    again = DistilHash(**SMALL).fit(data, Y.tolist())
+    assert (again.transform(X) != model.transform(X)).mean() < 0.01  # sums in another order
+
+
+class Tensor:
+    """An array of another library, as numpy sees it."""
+
+    dtype = "tensor.float32"
+
+    def __init__(self, array):
+        self.array = array
+        self.shape = array.shape
+
+    def __len__(self):
+        return len(self.array)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array.astype(dtype or self.array.dtype)
+
+
+def test_arrays_of_other_libraries_will_do(model):
+    np.testing.assert_array_equal(model.transform(Tensor(MORE)), model.transform(MORE))
+
+
+def test_input_is_not_changed():
+    data = X.copy()
+    DistilHash(**SMALL).fit(data, Y).encode(data)
+    np.testing.assert_array_equal(data, X)
+
+
+def test_a_frame_gives_the_bits_of_its_values_and_keeps_its_names(model):
+    frame = pd.DataFrame(X, columns=[f"pixel{j}" for j in range(64)])
+    again = DistilHash(**SMALL).fit(frame, pd.Series(Y))
+    assert again.feature_names_in_.tolist() == list(frame.columns)
+    np.testing.assert_array_equal(again.transform(frame), model.transform(X))
+
+
+def test_wrong_missing_or_moved_columns_are_refused():
+    frame = pd.DataFrame(X, columns=[f"pixel{j}" for j in range(64)])
+    model = DistilHash(**SMALL).fit(frame, Y)
+    with pytest.raises(ValueError, match="feature names"):
+        model.encode(frame.rename(columns={"pixel3": "other"}))
+    with pytest.raises(ValueError, match="feature names"):
+        model.encode(frame.drop(columns="pixel3"))
+    with pytest.raises(ValueError, match="feature names"):
+        model.encode(frame[frame.columns[::-1]])
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (X[:, :5], "5 features"),
+        (X[0], "2D array"),
+        (np.where(X > 15, np.nan, X), "NaN"),
+        (np.where(X > 15, np.inf, X), "infinity"),
+        (X[:0], "0 sample"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused(model, data, message):
+    with pytest.raises(ValueError, match=message):
+        model.transform(data)
+
+
+def wide_rows(dtype, n=6000):
+    rng = np.random.default_rng(3)
+    return (8 + 4 * rng.standard_normal((n, 64))).astype(dtype)
+
+
+def peak_of(action):
+    """Largest memory that numpy held at once, in bytes, beyond what it held before."""
+    tracemalloc.start()
+    action()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", names("families"))
+@pytest.mark.parametrize("dtype", ["float16", "uint8", "float32", "float64"])
+def test_encoding_reads_a_memory_map_some_rows_at_a_time(family, dtype, tmp_path, monkeypatch):
+    monkeypatch.setattr("structhash.codes.encoding.BLOCK_ROWS", 100)
+    model = StructHash(**SMALL, **FEW, family="rbf:n_anchors=20" if family == "rbf" else family).fit(X, Y)
+    rows = wide_rows(dtype)
+    mapped = memory_map(rows, tmp_path)
+    expected = model.encode(rows.astype(np.float32 if rows.itemsize < 8 else np.float64))  # and compiles
+    assert peak_of(lambda: model.encode(mapped)) < 0.25 * 4 * rows.size  # a quarter of a copy in float32
+    np.testing.assert_array_equal(model.encode(mapped), expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["linear", "stump"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_what_is_not_finite_is_found_in_every_block(family, dtype, bad, monkeypatch):
+    monkeypatch.setattr("structhash.codes.encoding.BLOCK_ROWS", 100)
+    model = StructHash(**SMALL, **FEW, family=family).fit(X, Y)
+    for row in (0, 99, 100, 249):
+        rows = wide_rows(dtype, 250)
+        rows[row, 0] = bad  # the first pixel is 0 in all training rows
+        with pytest.raises(ValueError, match="NaN" if np.isnan(bad) else "infinity"):
+            model.encode(rows)
+        with pytest.raises(ValueError, match="NaN" if np.isnan(bad) else "infinity"):
+            StructHash(**SMALL, **FEW, family=family).fit(rows, np.arange(250) % 3)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_fit_makes_one_matrix_of_features_and_no_copy_of_the_rows(dtype, tmp_path, monkeypatch):
+    mapped = memory_map(wide_rows(dtype), tmp_path)
+    seen = []
+
+    def spy(family, rows, *rest):
+        seen.append(rows)
+        return prepare(family, rows, *rest)
+
+    prepare = Linear.prepare
+    monkeypatch.setattr(Linear, "prepare", spy)
+    StructHash(**SMALL, **FEW).fit(mapped, np.arange(6000) // 3)
+    assert np.shares_memory(seen[0], mapped)
+    assert seen[0].dtype == dtype
+
+
+def test_numbers_near_the_end_of_their_type_are_refused_wherever_they_stand():
+    rows = wide_rows("float32")
+    rows[5000, 3] = -1e33
+    with pytest.raises(ValueError, match=r"X reaches 1e\+33, near the end of float32"):
+        DistilHash(**SMALL).fit(rows, np.arange(6000) % 3)

@@ -1,0 +1,91 @@
+"""Which embedding is distilled, and the evidence that unlabeled rows are of new classes."""
+
+import logging
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.utils import shuffle
+
+from structhash import DistilHash
+from structhash.embeddings.cosine import Cosine
+from structhash.embeddings.metric import Metric
+from structhash.embeddings.posterior import Posterior
+from structhash.training.distillation import embed_points
+from structhash.training.embedding_choice import choose_embedding, new_class_evidence
+
+X, Y = shuffle(*load_digits(return_X_y=True), random_state=0)
+OLD = Y < 6
+KNOWN, LABELS = X[OLD][:300], Y[OLD][:300]
+MANY = np.repeat(X[~OLD], 3, axis=0) + np.random.default_rng(0).normal(size=(3 * (~OLD).sum(), 64))
+CASES = {
+    "none": (None, "posterior", "there are labels"),
+    "old": (X[OLD][300:], "posterior", "the unlabeled rows are of the labelled classes"),
+    "new": (X[~OLD], "metric", "unlabeled rows are of classes without labels"),
+    "many new": (MANY, "manifold", "unlabeled rows are of classes without labels"),
+}
+
+
+def of_posterior(X, y):
+    index = np.unique(y, return_inverse=True)[1]
+    return embed_points(Posterior(), X, index, None, np.random.default_rng(0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_it_depends_on_whether_unlabeled_rows_are_of_new_classes(case, caplog):
+    rows, name, reason = CASES[case]
+    with caplog.at_level(logging.INFO, "structhash"):
+        points, _ = choose_embedding(KNOWN, LABELS, rows, 0)
+    assert type(points.embedding).__name__.lower() == name
+    assert f"embedding {name}: {reason}" in caplog.text
+    model = DistilHash(8, random_state=0).fit(KNOWN, LABELS, unlabeled=rows)
+    named = DistilHash(8, embedding=name, random_state=0).fit(KNOWN, LABELS, unlabeled=rows)
+    assert model.embedding_ == named.embedding_
+    np.testing.assert_array_equal(model.encode(X), named.encode(X))
+    np.testing.assert_array_equal(model.encode_queries(X), named.encode_queries(X))
+
+
+@pytest.mark.parametrize("unlabeled", [None, X[300:500]], ids=["alone", "unlabeled"])
+def test_without_labels_it_is_cosine(unlabeled):
+    points, rng = choose_embedding(X[:300], None, unlabeled, 3)
+    other = np.random.default_rng(3)
+    expected = embed_points(Cosine(), X[:300], None, unlabeled, other)
+    assert points.embedding == Cosine()
+    np.testing.assert_array_equal(points.embedded.vectors, expected.embedded.vectors)
+    assert rng.random() == other.random()  # the generator goes on from there
+
+
+def test_the_generator_goes_on_as_where_the_embedding_is_named():
+    points, rng = choose_embedding(KNOWN, LABELS, X[~OLD], 5)
+    other = np.random.default_rng(5)
+    expected = embed_points(Metric(), KNOWN, LABELS, X[~OLD], other)
+    np.testing.assert_array_equal(points.embedded.vectors, expected.embedded.vectors)
+    assert rng.random() == other.random()
+
+
+def test_the_evidence_is_the_share_of_pairs_in_which_the_training_row_is_the_surer():
+    known, labels, rows = X[:300], Y[:300], X[300:700]
+    points = of_posterior(known, labels)
+    both = points.embedded.vectors, Posterior().embed(rows, points.embedded.state)
+    sure, unsure = ((V**16 / (V**16).sum(axis=1, keepdims=True)).max(axis=1) for V in both)
+    apart = sure[:, None] - unsure
+    expected = (apart > 0).mean() + (apart == 0).mean() / 2
+    chance, error = new_class_evidence(points, rows)
+    assert chance == pytest.approx(expected, abs=1e-3)
+    assert error == pytest.approx(np.sqrt((300 + 400 + 1) / (12 * 300 * 400)))
+
+
+def test_the_evidence_is_strong_for_new_classes_and_none_for_old_ones():
+    points = of_posterior(KNOWN, LABELS)
+    assert new_class_evidence(points, X[~OLD])[0] > 0.8
+    chance, error = new_class_evidence(points, X[OLD][300:])
+    assert abs(chance - 0.5) < 4 * error
+
+
+def test_points_without_left_out_vectors_are_refused():
+    points = embed_points(Cosine(), X[:60], None, None, np.random.default_rng(0))
+    with pytest.raises(
+        ValueError, match=r"Cosine\(.*gives no left-out vectors; give the points of a Posterior"
+    ):
+        new_class_evidence(points, X[60:90])
