@@ -230,9 +230,8 @@ class DistilHash(LearnedEncoder):
     def _learn(self, X: Any, y: Any, unlabeled: Any, pieces: _Pieces) -> Iterator[Step]:
         """Distil, and become fitted."""
         if y is None and self.needs_y():
-            raise ValueError(
-                f"embedding={self.embedding!r} learns from labels: give y, or embedding='cosine' or 'manifold'"
-            )
+            other = "embedding='cosine' or 'manifold'"
+            raise ValueError(f"embedding={self.embedding!r} learns from labels: give y, or {other}")
         checked = self._check_input(X, keep=True) if y is None else self._check_input(X, y, keep=True)
         class_index = None if y is None else check_labels(checked.y, len(checked.X))[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
@@ -274,9 +273,8 @@ class DistilHash(LearnedEncoder):
         """Learn from the documents alone, then from judgements where they help, and become fitted."""
         if unlabeled is not None or pieces.embedding is not None:
             given = "unlabeled rows are" if unlabeled is not None else f"embedding={self.embedding!r} is"
-            raise ValueError(
-                f"{given} for labels, one a row, or none; here y is Qrels: leave out the one or the other"
-            )
+            advice = "leave out the one or the other"
+            raise ValueError(f"{given} for labels, one a row, or none; here y is Qrels: {advice}")
         checked = self._check_input(X, keep=True)
         relevant = relevant_documents(checked.X, qrels)
         from_documents = self._distil(checked.X, None, None, pieces)
