@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sklearn.utils import get_tags
 
-from structhash.cli.about import PAPER, facts
+from structhash.cli.pieces import PAPER, describe_piece
 from structhash.evaluation.report import SIGNIFICANCE_LEVEL
 from structhash.pieces import classes
 
@@ -39,7 +39,7 @@ def peers():
     """A line a baseline: what it is, where it comes from, what it learns from, its settings."""
     lines = head("method", "what", "source", "learns from", "distances", "settings")
     for name, encoder in classes("baselines").items():
-        about, source = facts(encoder), encoder.source
+        about, source = describe_piece(encoder), encoder.source
         if about["source"] != PAPER:  # the class gives an address
             source = f"[{source}]({about['source'].replace('doi:', 'https://doi.org/')})"
         learns = "labels" if get_tags(encoder()).target_tags.required else "vectors"

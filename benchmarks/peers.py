@@ -18,7 +18,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 
 import numpy as np
 
-from structhash.cli.inputs import learns
+from structhash.cli.inputs import learns_without_labels
 from structhash.evaluation import (
     JUDGED_MEASURES,
     MEASURES,
@@ -103,7 +103,7 @@ def run(path, out, protocol, specs, lengths, seeds):
     for seed in seeds:
         for spec in specs:
             method = parse_method(spec)
-            if protocol == "judged" and (method.on_database or not learns(method)):
+            if protocol == "judged" and not learns_without_labels(method):
                 continue  # there all documents are what a method without labels is fitted on
             for n_bits in method.lengths(lengths):
                 if (spec, n_bits, seed) in lines:

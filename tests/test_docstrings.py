@@ -13,8 +13,6 @@ ROOT = Path(structhash.__file__).parent
 FEW = 2  # parameters, self not counted, that a docstring of one line may leave out
 
 TO_DO = {  # shrinks to nothing
-    "cli.commands: __all__",
-    "cli.console: __all__",
     "estimators.distilhash.DistilHash.steps: Parameters",
     "families.linear.Linear.refine: Parameters",
     "families.starts.spectral.Spectral.eigenvector: Parameters",

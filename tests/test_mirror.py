@@ -8,13 +8,6 @@ ROOT = Path(structhash.__file__).parent
 TESTS = Path(__file__).parent
 
 TO_DO = {  # shrinks to nothing
-    "cli/test_about.py",
-    "cli/test_codes.py",
-    "cli/test_commands.py",
-    "cli/test_console.py",
-    "cli/test_demo.py",
-    "cli/test_inputs.py",
-    "cli/test_scores.py",
     "objectives/losses/test_exponential.py",
     "objectives/losses/test_hinge.py",
     "objectives/losses/test_logistic.py",

@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import dataclass, fields, is_dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -240,3 +241,17 @@ def test_tuples_survive_spelling():
     piece = load("embeddings", "posterior:query_temperatures=(3.0, 1.5),temperature=2.0")
     assert (piece.query_temperatures, piece.temperature) == ((3.0, 1.5), 2.0)
     assert load("embeddings", spell(piece)) == piece
+
+
+def test_what_all_objects_of_a_class_share_is_no_setting():
+    @dataclass(frozen=True)
+    class Base:
+        shared: ClassVar[bool] = False
+        depth: int = 3
+
+    class Other(Base):
+        shared = True
+
+    assert spell(Other()) == "other"
+    assert spell(Other(depth=2)) == "other:depth=2"
+    assert spell(Other) is Other

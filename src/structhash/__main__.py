@@ -1,4 +1,4 @@
-"""``python -m structhash``."""
+"""``python -m structhash``: the command line."""
 
 from structhash.cli.commands import app
 

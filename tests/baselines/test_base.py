@@ -71,11 +71,11 @@ def test_one_file_is_a_baseline(toy, tmp_path):
 
 
 def test_one_file_tells_about_itself(toy):
-    from structhash.cli.about import facts
+    from structhash.cli.pieces import describe_piece
 
     found = classes("baselines")["toy_means"]
     assert found.specs() == ["toy_means", "toy_means:scale=2"]
-    about = facts(found)
+    about = describe_piece(found)
     assert about["source"] == "https://example.org/toy"
     assert about["what"].startswith("Toy: planes through the mean")
     assert about["settings"] == {"n_bits": 64, "scale": 1.0}

@@ -1,43 +1,54 @@
-"""The command line: what each command is called, takes and says in its help; `structhash.cli` does it."""
+"""The commands: names, arguments and help. Each imports the module that does its work when it runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from structhash import __version__
 from structhash.cli.console import Commands
 
+__all__ = ["USUAL_MEASURES", "app"]
+
+USUAL_MEASURES = (
+    "ndcg_paper@100,precision@100,map,pr_area"  # structhash.evaluation.MEASURES, which imports numpy
+)
+
 app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
 
-DATA = "a file .npy (X), .npz (X, y; Q and qrels for judged queries) or .csv (labels in a column y or label)"
-NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, auc, sndcg, mrr, pr_area"
-USUAL = "ndcg_paper@100,precision@100,map,pr_area"
 
-
-def argument(name: str, what: str) -> typer.models.ArgumentInfo:
+def _argument(name: str, what: str) -> Any:
     """A required argument."""
     return typer.Argument(metavar=name, help=what, show_default=False)
 
 
-def output(what: str) -> typer.models.OptionInfo:
-    """The option -o; files are written whole or not at all, and replace a file of that name."""
+def _output(what: str) -> Any:
+    """The option -o."""
     return typer.Option("--output", "-o", help=what, show_default=False)
 
 
-Data = Annotated[Path, argument("DATA", f"Vectors: {DATA}.")]
-Model = Annotated[Path, argument("MODEL", "A model that fit made.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, and nothing else there.")]
-Bits = Annotated[int, typer.Option(min=1, help="Length of the code, in bits.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of everything drawn at random; same seed, same result.")]
-Queries = Annotated[int, typer.Option(min=1, help="Random rows used as queries, at most a quarter of all.")]
-LIST = f"Comma list, or repeat: {NAMES}; k is a rank."
-Measures = Annotated[list[str] | None, typer.Option("--measures", "--measure", help=LIST, show_default=USUAL)]
+_FORMATS = ".npy (X), .npz (X, y; Q and qrels for judged queries) or .csv (labels in a column y or label)"
+_NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, auc, sndcg, mrr, pr_area"
+
+_Data = Annotated[Path, _argument("DATA", f"Vectors: a file {_FORMATS}.")]
+_Model = Annotated[Path, _argument("MODEL", "A model that fit made.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")]
+_Seed = Annotated[int, typer.Option(min=0, help="Seed of everything drawn at random. Same seed, same result.")]
+_Queries = Annotated[int, typer.Option(min=1, help="Random rows used as queries, at most a quarter of all.")]
+_Measures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measures",
+        "--measure",
+        help=f"Names with commas between them, or repeat: {_NAMES}; k is a rank.",
+        show_default=USUAL_MEASURES,
+    ),
+]
 
 
-def version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
         typer.echo(f"structhash {__version__}")
@@ -45,234 +56,291 @@ def version(wanted: bool) -> None:
 
 
 @app.callback(epilog="Begin with: structhash demo")
-def main(
+def _main(
     version: Annotated[
-        bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Learn compact binary codes, search them, and measure how good they are.
 
     Results go to stdout, progress and warnings to stderr. Bad input ends with one
-    line on stderr and exit status 2.
+    line on stderr and exit status 2. A file is written whole or not at all.
     """
 
 
-@app.command(epilog='Example: structhash fit train.npz -o m.structhash --method "structhash:ranking=ndcg,C=30"')
-def fit(
-    data: Data,
-    out: Annotated[Path, output("The model file to write.")],
+@app.command("fit", epilog="Example: structhash fit train.npz -o m.structhash --bits 32")
+def _fit(
+    data: _Data,
+    out: Annotated[Path, _output("The model file to write.")],
     method: Annotated[
-        str, typer.Option(help="A name and its settings, NAME:key=value,...; a|b tries both on held-out rows.")
-    ] = "structhash",
+        str,
+        typer.Option(
+            help="Name and settings, such as structhash:ranking=ndcg,C=30. C=3|30 tries both on held-out rows."
+        ),
+    ] = "distilhash",
     bits: Annotated[
         int | None,
         typer.Option(min=1, help="Length of the code, in bits.", show_default="64, or the method's own"),
     ] = None,
     neighbours: Annotated[
-        bool, typer.Option("--neighbours", help="Learn from the nearest 2 percent by L2, not from labels.")
+        bool,
+        typer.Option(
+            "--neighbours",
+            help="Learn from the nearest 2 percent by L2, not from labels (structhash, cghash).",
+        ),
     ] = False,
     unlabeled: Annotated[
         Path | None,
-        typer.Option(
-            help="Rows like those to be searched, as the database, maybe of new classes; structhash only."
-        ),
+        typer.Option(help="Rows like those to be searched, maybe of classes without labels (distilhash)."),
     ] = None,
     tune: Annotated[
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="Try settings on a held-out quarter of the rows so long, then learn; structhash, cghash.",
+            help="First try settings on a quarter of the rows for this time (distilhash, structhash, cghash).",
         ),
     ] = None,
-    seed: Seed = 0,
-    as_json: Json = False,
+    seed: _Seed = 0,
+    as_json: _Json = False,
 ) -> None:
-    """Learn a model from the rows of DATA, which need labels unless the method learns without, as itq does.
+    """Learn a model, and say what was learned and why.
 
-    Where DATA has no labels, structhash and cghash learn from judgements, Q and qrels; structhash from X alone,
-    too. With --unlabeled it sees whether these rows are of classes that the labels lack, and learns for them.
-    All rows are used. A few thousand are enough as a rule; time grows with them.
-    With --tune it then learns by the settings that found held-out rows best, by mAP, from all rows.
+    distilhash, the default, learns from labels. Where DATA has none, it
+    learns from judgements (Q and qrels) if they help, else from X alone. With
+    --unlabeled it finds out whether those rows are of classes without labels.
+
+    structhash and cghash, the methods of the paper, learn from labels,
+    judgements or --neighbours; other methods from labels or from X alone.
+
+    All rows are used. A few thousand are usually enough; time grows with them.
+    --tune takes the settings that retrieve held-out rows best, by mAP, and
+    then learns from all rows.
     """
-    from structhash.cli import codes
+    from structhash.cli.fit import fit
 
-    codes.fit(data, out, method, bits, neighbours, unlabeled, tune, seed, as_json)
+    fit(
+        data,
+        out,
+        method,
+        bits=bits,
+        neighbours=neighbours,
+        unlabeled=unlabeled,
+        tune=tune,
+        seed=seed,
+        as_json=as_json,
+    )
 
 
-@app.command(epilog="Example: structhash encode m.structhash database.npy -o codes.npy")
-def encode(
-    model: Model,
-    data: Data,
-    out: Annotated[Path, output("The .npy file to write: uint8, a row of ceil(bits / 8) bytes a vector.")],
+@app.command("encode", epilog="Example: structhash encode m.structhash database.npy -o codes.npy")
+def _encode(
+    model: _Model,
+    data: _Data,
+    out: Annotated[Path, _output("The .npy file to write: uint8, a row of ceil(bits / 8) bytes a vector.")],
     bits: Annotated[
         int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")
     ] = None,
     queries: Annotated[
         bool,
-        typer.Option("--queries", help="As queries, whose codes may be others: Q of DATA, else X."),
+        typer.Option(
+            "--queries", help="Encode queries (Q of DATA, else X): their codes may differ from rows'."
+        ),
     ] = False,
-    as_json: Json = False,
+    as_json: _Json = False,
 ) -> None:
     """Turn vectors into packed codes."""
-    from structhash.cli import codes
+    from structhash.cli.encode import encode
 
-    codes.encode(model, data, out, bits, queries, as_json)
+    encode(model, data, out, bits=bits, as_queries=queries, as_json=as_json)
 
 
-@app.command(epilog="Example: structhash index codes.npy -o index.structhash --model m.structhash")
-def index(
-    codes: Annotated[Path, argument("CODES", "Codes that encode made.")],
-    out: Annotated[Path, output("The index file to write.")],
+@app.command("index", epilog="Example: structhash index codes.npy -o index.structhash --model m.structhash")
+def _index(
+    codes: Annotated[Path, _argument("CODES", "Codes that encode made.")],
+    out: Annotated[Path, _output("The index file to write.")],
     bits: Annotated[
         int | None, typer.Option(min=1, help="Bits of a code.", show_default="as the model, or 8 a byte")
     ] = None,
     backend: Annotated[
         str,
         typer.Option(
-            help="exact (plain and weighted), flat (faiss; plain, quicker), or other `pieces indexes`."
+            help="exact (plain and weighted), flat (plain, faster, needs faiss), or other `pieces indexes`."
         ),
     ] = "exact",
     ids: Annotated[
         Path | None, typer.Option(help="A .npy file, a whole number a code.", show_default="row numbers")
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="Take the bits and, if it weighs them, the weights (exact only).")
+        Path | None, typer.Option(help="Take the bits from this model and, if it weighs them, the weights.")
     ] = None,
-    as_json: Json = False,
+    as_json: _Json = False,
 ) -> None:
-    """Make an index of packed codes; distances are bits that differ, or the sum of their weights."""
-    from structhash.cli import codes as commands
+    """Make an index of packed codes.
 
-    commands.index(codes, out, bits, backend, ids, model, as_json)
+    Distances are the number of bits that differ, or the sum of their weights.
+    """
+    from structhash.cli.index import index
+
+    index(codes, out, bits=bits, backend=backend, ids=ids, model=model, as_json=as_json)
 
 
-@app.command(epilog="Example: structhash search index.structhash queries.npy --model m.structhash -k 5")
-def search(
-    index: Annotated[Path, argument("INDEX", "An index that index made.")],
+@app.command(
+    "search", epilog="Example: structhash search index.structhash queries.npy --model m.structhash -k 5"
+)
+def _search(
+    index: Annotated[Path, _argument("INDEX", "An index that index made.")],
     queries: Annotated[
-        Path, argument("QUERIES", "Codes .npy (encode --queries), or with --model vectors (Q, else X).")
+        Path, _argument("QUERIES", "Codes .npy (encode --queries), or with --model vectors (Q, else X).")
     ],
     k: Annotated[int | None, typer.Option("-k", min=1, help="Neighbours a query.", show_default="10")] = None,
     radius: Annotated[
         float | None,
-        typer.Option(min=0, help="Instead of -k: all within this distance (bits, or sum of weights)."),
+        typer.Option(min=0, help="Instead of -k: all codes within this distance (bits, or sum of weights)."),
     ] = None,
-    model: Annotated[Path | None, typer.Option(help="Encode QUERIES by this model.")] = None,
+    model: Annotated[Path | None, typer.Option(help="Encode QUERIES with this model.")] = None,
     out: Annotated[
         Path | None,
-        output("Write distances and ids (with --radius also where each query begins, lims) to this .npz."),
+        _output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
     ] = None,
-    as_json: Json = False,
+    as_json: _Json = False,
 ) -> None:
-    """Find the nearest codes of each query: a line each with query, rank, id, distance; ties by id.
+    """Find the nearest codes of each query.
 
-    On a terminal, or with -o, the first three queries are shown; in a pipe all are.
+    A line a neighbour: query, rank, id, distance. Equal distances come by id.
+    On a terminal, or with -o, only the first three queries are shown.
     """
-    from structhash.cli import codes
+    from structhash.cli.search import search
 
-    codes.search(index, queries, k, radius, model, out, as_json)
+    search(index, queries, k=k, radius=radius, model=model, out=out, as_json=as_json)
 
 
 @app.command(
-    epilog="Example: structhash evaluate m.structhash test.npz --measure map,precision@10 -o scores.json"
+    "evaluate",
+    epilog="Example: structhash evaluate m.structhash test.npz --measure map,precision@10 -o scores.json",
 )
-def evaluate(
-    model: Model,
-    data: Data,
-    queries: Queries = 2000,
-    seed: Seed = 0,
-    measures: Measures = None,
+def _evaluate(
+    model: _Model,
+    data: _Data,
+    queries: _Queries = 2000,
+    seed: _Seed = 0,
+    measures: _Measures = None,
     ties: Annotated[
         str, typer.Option(help="Equal distances: expected (mean over all orders) or id (order of rows).")
     ] = "expected",
-    out: Annotated[Path | None, output("Also write the result to this JSON file.")] = None,
-    as_json: Json = False,
+    out: Annotated[Path | None, _output("Also write the result to this JSON file.")] = None,
+    as_json: _Json = False,
 ) -> None:
-    """Score a model by retrieval. DATA must NOT be the rows the model was fitted on: give rows it has not seen.
+    """Score a model by retrieval on rows that it has NOT been fitted on.
 
-    With Q and qrels in DATA: judged (graded) retrieval of all of Q among X.
-    Else by labels: random queries, all other rows the database.
-    A line for plain Hamming distance and, if the model weighs bits, a weighted one;
-    another for a method with a distance of its own.
+    With Q and qrels in DATA: graded retrieval of all of Q among X. Otherwise by
+    labels: queries are random rows, and all other rows are the database.
+
+    There is a line for plain Hamming distance, one for weighted Hamming distance
+    if the model weighs its bits, and one for a distance of the method's own.
     """
-    from structhash.cli import scores
+    from structhash.cli.evaluate import evaluate
 
-    scores.evaluate(model, data, queries, seed, measures, ties, as_json, out)
+    evaluate(
+        model,
+        data,
+        n_queries=queries,
+        seed=seed,
+        measures=measures,
+        ties=ties,
+        out=out,
+        as_json=as_json,
+    )
 
 
 @app.command(
-    epilog='Example: structhash compare data.npz --methods "structhash,itq,lsh" --bits 32 -o result.json'
+    "compare",
+    epilog='Example: structhash compare data.npz --methods "distilhash,itq,lsh" --bits 32 -o result.json',
 )
-def compare(
-    data: Data,
+def _compare(
+    data: _Data,
     methods: Annotated[
         str,
         typer.Option(
-            help="Comma list as for fit --method. NAME@database: fitted on the database; float: the vectors "
-            "themselves, by L2; all: every method, those without labels on training and database rows."
+            help="As for fit --method, with commas between them. NAME@database: fitted on the database; float: "
+            "the vectors themselves, by L2; all: every method, those without labels also @database."
         ),
-    ] = "structhash,cghash,one_hot,itq@database,lsh,float",
-    bits: Annotated[str, typer.Option(help="Lengths of the codes, in bits; comma list.")] = "16,32,64",
+    ] = "distilhash,structhash,cghash,one_hot,itq@database,lsh,float",
+    bits: Annotated[
+        str, typer.Option(help="Lengths of the codes, in bits, with commas between them.")
+    ] = "16,32,64",
     protocol: Annotated[
         str,
         typer.Option(
             help="seen: queries are of classes trained on; unseen: of other classes; "
-            "judged: Q by qrels, in 5 parts, each tested by a model of the others."
+            "judged: Q by qrels, in 5 parts, each searched with a model of the other 4."
         ),
     ] = "seen",
-    seeds: Annotated[str, typer.Option(help="A split and a model each; comma list.")] = "0,1,2",
-    queries: Queries = 2000,
+    seeds: Annotated[str, typer.Option(help="A split and a model each, with commas between them.")] = "0,1,2",
+    queries: _Queries = 2000,
     train: Annotated[
         int | None, typer.Option(min=1, help="Training rows.", show_default="2000 seen, 4000 unseen")
     ] = None,
-    measures: Measures = None,
-    out: Annotated[Path | None, output("Also write the result, with versions, to this JSON file.")] = None,
-    as_json: Json = False,
+    measures: _Measures = None,
+    out: Annotated[Path | None, _output("Also write the result, with versions, to this JSON file.")] = None,
+    as_json: _Json = False,
 ) -> None:
-    """Fit and score several methods on the same splits of DATA, which needs labels (judged: Q and qrels).
+    """Fit and score several methods on the same splits.
 
-    * behind a value: significantly below the best code of that length (paired
+    DATA needs labels, or, for --protocol judged, Q and qrels.
+
+    * after a value: significantly below the best code of that length (paired
     t-test over queries, 5 percent, Holm-corrected). Times are in seconds.
     """
-    from structhash.cli import scores
+    from structhash.cli.compare import compare
 
-    scores.compare(data, methods, bits, protocol, seeds, queries, train, measures, out, as_json)
+    compare(
+        data,
+        methods=methods,
+        bits=bits,
+        protocol=protocol,
+        seeds=seeds,
+        n_queries=queries,
+        n_train=train,
+        measures=measures,
+        out=out,
+        as_json=as_json,
+    )
 
 
-@app.command(epilog="Example: structhash demo -o demo-output")
-def demo(
+@app.command("demo", epilog="Example: structhash demo -o demo-output")
+def _demo(
     folder: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the files; made if missing.")
     ] = Path("demo-output"),
-    bits: Bits = 32,
-    seed: Seed = 0,
-    as_json: Json = False,
+    bits: Annotated[int, typer.Option(min=1, help="Length of the code, in bits.")] = 32,
+    seed: _Seed = 0,
+    as_json: _Json = False,
 ) -> None:
-    """Do the whole job on 1,797 handwritten digits: learn, encode, index, search, compare. Below a minute."""
-    from structhash.cli import demo
+    """Do the whole job on 1,797 handwritten digits: learn, encode, index, search, compare."""
+    from structhash.cli.demo import demo
 
-    demo.demo(folder, bits, seed, as_json)
+    demo(folder, bits=bits, seed=seed, as_json=as_json)
 
 
-@app.command(epilog="Example: structhash pieces rankings")
-def pieces(
+@app.command("pieces", epilog="Example: structhash pieces rankings")
+def _pieces(
     kind: Annotated[
         str | None, typer.Argument(metavar="KIND", help="Such as rankings.", show_default="all kinds")
     ] = None,
-    as_json: Json = False,
+    as_json: _Json = False,
 ) -> None:
-    """List what a method is made of: rankings, losses, families and so on, with a line on each."""
-    from structhash.cli import about
+    """List what methods are made of: rankings, losses, families and so on."""
+    from structhash.cli.pieces import print_pieces
 
-    about.pieces(kind, as_json)
+    print_pieces(kind, as_json)
 
 
-@app.command(epilog="Example: structhash info m.structhash")
-def info(
-    file: Annotated[Path, argument("FILE", "Model, index, codes or data.")],
-    as_json: Json = False,
+@app.command("info", epilog="Example: structhash info m.structhash")
+def _info(
+    file: Annotated[Path, _argument("FILE", "Model, index, codes or data.")],
+    as_json: _Json = False,
 ) -> None:
-    """Say what a file is: kind, class, bits, features, rows, parameters."""
-    from structhash.cli import about
+    """Say what a file is: kind, class, sizes, what a model learned and why, and its settings."""
+    from structhash.cli.info import print_info
 
-    about.info(file, as_json)
+    print_info(file, as_json)

@@ -1,28 +1,36 @@
-"""The whole job on scikit-learn's 1,797 handwritten digits: learn, encode, index, search, compare."""
+"""``structhash demo``: the whole job on scikit-learn's 1,797 handwritten digits."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from structhash import StructHash
-from structhash.cli.codes import learn
-from structhash.cli.console import print_table, to_json, write_json
-from structhash.cli.inputs import methods
-from structhash.cli.scores import LEGEND, run, stamp
+from structhash import DistilHash
+from structhash.cli.compare import LEGEND, collect_results
+from structhash.cli.display import print_table
+from structhash.cli.documents import stamp, to_json, write_json
+from structhash.cli.fit import learn
+from structhash.cli.inputs import split_methods
+from structhash.cli.outputs import check_folder
 from structhash.evaluation import report
-from structhash.evaluation.compare import Result, every_distance, retrieval, same_label, seen_classes
+from structhash.evaluation.compare import Result, compare
+from structhash.evaluation.scoring import every_distance, retrieval, same_label
+from structhash.evaluation.splits import Split, seen_classes
 from structhash.io import write_npy
 from structhash.search import Exact
 
-OTHERS = "cghash,one_hot,itq,lsh,float"
-N_QUERIES, N_TRAIN = 300, 800
-FILES = {
+__all__ = ["demo"]
+
+_METHOD = "distilhash"
+_PEERS = "structhash,cghash,one_hot,itq,lsh,float"
+_SIZES = {"n_queries": 300, "n_train": 800}
+_FILES = {
     "model.structhash": "the model; open it with structhash.load_model or `structhash encode`",
     "codes.npy": "packed codes of the database, a row of bytes for each digit; numpy.load",
     "index.structhash": "those codes ready for queries; structhash.search.load_index or `structhash search`",
@@ -30,41 +38,48 @@ FILES = {
 }
 
 
-def demo(folder: Path, bits: int, seed: int, as_json: bool) -> None:
-    """Run the demonstration, say what happens, and save what it made."""
-    say: Callable[..., None] = (lambda *words, **more: None) if as_json else print
+def demo(folder: Path, *, bits: int, seed: int, as_json: bool) -> None:
+    """Learn, encode, index, search and compare; say what happens, and save what was made.
+
+    Parameters
+    ----------
+    folder : path
+        Folder for the files; it is made where it is missing.
+    bits : int
+        Length of the code.
+    seed : int
+        Of everything that is drawn at random.
+    as_json : bool
+        Whether to print one JSON document in place of the story.
+    """
+    tell: Callable[..., None] = (lambda *words, **more: None) if as_json else print
     check_folder(folder)
     X, y = load_digits(return_X_y=True)
-    train, asked, stored = seen_classes(y, seed, N_QUERIES, N_TRAIN)  # row numbers
+    split = seen_classes(y, seed, **_SIZES)
 
-    say(f"1. Learn {bits} bits from {len(train)} labelled digits of {X.shape[1]} pixels each.")
-    encoder = StructHash(n_bits=bits, random_state=seed)
-    began = time.perf_counter()
-    learn(encoder, X[train], y[train])
-    fitted = time.perf_counter()
-    codes = encoder.encode(X[stored])
-    encoded = time.perf_counter()
-    say(f"   The {len(codes)} digits of the database: {X[stored].nbytes:,} bytes, {codes.nbytes:,} as codes.")
+    tell(f"1. Learn {bits} bits from {len(split.train)} labelled digits of {X.shape[1]} pixels each.")
+    encoder = DistilHash(n_bits=bits, random_state=seed)
+    times = [time.perf_counter()]
+    learn(encoder, X[split.train], y[split.train])
+    times.append(time.perf_counter())
+    codes = encoder.encode(X[split.database])
+    times.append(time.perf_counter())
+    sizes = f"{X[split.database].nbytes:,} bytes, {codes.nbytes:,} as codes"
+    tell(f"   The {len(codes)} digits of the database: {sizes}.")
 
-    say("\n2. Search it: four digits that it does not hold, and the five nearest codes of each.")
+    tell("\n2. Search it: four digits that it does not hold, and the five nearest codes of each.")
     index = Exact(bits)
     index.add(codes)
-    query_codes = encoder.encode_queries(X[asked])
-    shown = np.unique(y[asked], return_index=True)[1][::3]  # a 0, a 3, a 6 and a 9
-    distances, ids = index.search(query_codes[shown], k=5)
     if not as_json:
-        print_neighbours(y[asked][shown], y[stored][ids], distances)
+        _print_searches(encoder, index, X, y, split)
 
-    say(f"\n3. Compare {len(asked)} queries: digits that show the same as the query are relevant.")
-    relevance = same_label(y[asked], y[stored])
-    results = [
-        Result("structhash", distance, bits, seed, "", retrieval(blocks), fitted - began, encoded - fitted)
-        for distance, blocks in every_distance(encoder, X[asked], X[stored], relevance, codes)
-    ]
-    results += run(methods(OTHERS), X, y, bits=[bits], seeds=[seed], n_queries=N_QUERIES, n_train=N_TRAIN)
+    tell(f"\n3. Compare {len(split.queries)} queries: digits that show the same as the query are relevant.")
+    results = _own_results(encoder, codes, X, y, split, seed, np.diff(times).tolist())
+    peers = split_methods(_PEERS)
+    results += collect_results(compare, X, y, methods=peers, bits=[bits], seeds=[seed], **_SIZES)
     lines = report.summarise(results)
-    say(report.table(lines), end="")
-    say(LEGEND)
+    tell(report.as_table(lines), end="")
+    tell(LEGEND)
 
     folder.mkdir(exist_ok=True)
     encoder.save(folder / "model.structhash")
@@ -72,31 +87,40 @@ def demo(folder: Path, bits: int, seed: int, as_json: bool) -> None:
     index.save(folder / "index.structhash")
     document = report.as_json(lines, data="digits", protocol="seen", bits=bits, seed=seed, **stamp())
     write_json(folder / "results.json", document)
-    say(f"\n4. Saved in {folder}:")
-    for name, what in FILES.items():
-        say(f"   {name:<17} {what}")
+    tell(f"\n4. Saved in {folder}:")
+    for name, what in _FILES.items():
+        tell(f"   {name:<17} {what}")
     if as_json:
-        print(to_json({**document, "folder": str(folder), "files": list(FILES)}))
+        print(to_json({**document, "folder": str(folder), "files": list(_FILES)}))
 
 
-def print_neighbours(
-    queries: NDArray[np.int64], found: NDArray[np.int64], distances: NDArray[np.int32]
+def _own_results(
+    encoder: DistilHash,
+    codes: NDArray[np.uint8],
+    X: NDArray[Any],
+    y: NDArray[Any],
+    split: Split,
+    seed: int,
+    seconds: list[float],
+) -> list[Result]:
+    """Results of the encoder that was learned already, as `compare` would give them."""
+    relevance = same_label(y[split.queries], y[split.database])
+    scored = every_distance(encoder, X[split.queries], X[split.database], relevance, codes)
+    return [
+        Result(_METHOD, distance, encoder.n_bits_, seed, "", retrieval(blocks), *seconds)
+        for distance, blocks in scored
+    ]
+
+
+def _print_searches(
+    encoder: DistilHash, index: Exact, X: NDArray[Any], y: NDArray[np.int64], split: Split
 ) -> None:
-    """Which digit each query shows, which ones its neighbours show, and how many bits lie between."""
-    rows = [(f"   {query}", *map(list_words, pair)) for query, *pair in zip(queries, found, distances)]
+    """Print which digit each query shows, which ones its neighbours show, and how many bits differ."""
+    asked = split.queries[np.unique(y[split.queries], return_index=True)[1][::3]]  # a 0, a 3, a 6 and a 9
+    distances, ids = index.search(encoder.encode_queries(X[asked]), k=5)
+    found = y[split.database][ids]
+    rows = [
+        (f"   {query}", *(" ".join(map(str, values)) for values in pair))
+        for query, *pair in zip(y[asked], found, distances, strict=True)
+    ]
     print_table(("   query", "neighbours", "distances in bits"), rows)
-
-
-def list_words(values: NDArray[np.integer]) -> str:
-    """Values with blanks between them."""
-    return " ".join(map(str, values))
-
-
-def check_folder(folder: Path) -> None:
-    """Refuse before the work a folder that cannot be there after it."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"cannot write into {folder}: it is no folder")
-    if not folder.parent.is_dir():
-        raise FileNotFoundError(
-            f"cannot create {folder}: the folder {folder.parent} does not exist; create it first"
-        )

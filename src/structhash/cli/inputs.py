@@ -1,34 +1,55 @@
-"""What commands read: words of the command line, labels and judgements of data files."""
+"""What commands read: words of the command line, and labels, judgements and columns of data files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash import metrics
 from structhash._numerics.validation import describe, join_names
-from structhash.evaluation import compare as evaluate
-from structhash.evaluation.judged import check_method
+from structhash.estimators.base import HashEncoder
+from structhash.evaluation.judged import check_judged_method
 from structhash.evaluation.methods import Method, every_method, parse_method, split_specs
+from structhash.evaluation.scoring import MEASURES, check_measures
 from structhash.io import Dataset, read
+from structhash.supervision.judgements import check_judgements
+
+__all__ = [
+    "check_columns",
+    "check_labels",
+    "learns_without_labels",
+    "read_for",
+    "read_judgements",
+    "split_measures",
+    "split_methods",
+    "split_numbers",
+]
 
 
-class Retrieval(NamedTuple):
-    """Queries, the database to be searched, and which rows of it are relevant."""
+def split_numbers(option: str, text: str, least: int) -> list[int]:
+    """Whole numbers, separated by commas, each once.
 
-    by: str  # "labels" or "judgements"
-    queries: NDArray[Any]
-    database: NDArray[Any]
-    relevance: Callable[[slice], NDArray[Any]]
+    Parameters
+    ----------
+    option : str
+        What to call them in an error message.
+    text : str
+    least : int
+        The smallest number that is allowed.
 
+    Returns
+    -------
+    list of int
 
-def numbers(option: str, text: str, least: int) -> list[int]:
-    """Whole numbers, separated by commas, each once."""
+    Raises
+    ------
+    ValueError
+        If a part is not a whole number, or is too small.
+    """
     words = [word.strip() for word in text.split(",")]
     if not all(word.isdecimal() and int(word) >= least for word in words):
         raise ValueError(
@@ -37,21 +58,21 @@ def numbers(option: str, text: str, least: int) -> list[int]:
     return list(dict.fromkeys(int(word) for word in words))
 
 
-def measures(texts: Iterable[str] | None) -> list[str]:
-    """Names of measures from a repeated or comma-separated option; the usual ones by default."""
-    names = [name.strip() for text in texts or evaluate.MEASURES for name in text.split(",")]
-    evaluate.parse_measures(names)
+def split_measures(texts: Iterable[str] | None) -> list[str]:
+    """Names of measures from an option that is repeated or has commas; the usual ones by default."""
+    names = [name.strip() for text in texts or MEASURES for name in text.split(",")]
+    check_measures(names)
     return list(dict.fromkeys(names))
 
 
-def methods(text: str, judged: bool = False) -> list[Method]:
-    """Methods of a comma-separated option; "all" for `every_method`, less those that judgements can't teach."""
+def split_methods(text: str, judged: bool = False) -> list[Method]:
+    """Methods from a comma-separated option; "all" means `every_method`, or those that need no labels."""
     if text.strip() == "all":
         found = [parse_method(spec) for spec in every_method()]
-        return [each for each in found if learns(each) and not each.on_database] if judged else found
+        return [each for each in found if learns_without_labels(each)] if judged else found
     specs = split_specs(text)
     if not specs:
-        raise ValueError("--methods is empty; give names such as structhash,lsh, or all")
+        raise ValueError("--methods is empty; give names such as distilhash,lsh, or all")
     found = [parse_method(spec) for spec in dict.fromkeys(specs)]
     for method in found:
         if "n_bits=" in method.name and not method.own_length:
@@ -59,22 +80,65 @@ def methods(text: str, judged: bool = False) -> list[Method]:
     return found
 
 
-def learns(method: Method) -> bool:
-    """Whether a method can be fitted without class labels."""
+def learns_without_labels(method: Method) -> bool:
+    """Whether the judged protocol can run a method: it learns from judgements, or from the documents alone."""
+    if method.on_database:  # the documents are the database, so this is the method without @database
+        return False
     try:
-        check_method(method)
+        check_judged_method(method)
     except ValueError:
         return False
     return True
 
 
-def labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:
-    """Labels (n,) of a data set.
+def read_for(encoder: HashEncoder, path: Path) -> Dataset:
+    """Read a data set for a model; ValueError unless its columns are those that the model was fitted on."""
+    data = read(path)
+    check_columns(data.names, path, encoder.column_names_, "the model")
+    return data
+
+
+def check_columns(names: list[str] | None, path: Path, needed: list[str] | None, whose: str) -> None:
+    """Refuse columns with other names, or in another order. Where names are unknown, nothing is refused.
+
+    Parameters
+    ----------
+    names : list of str or None
+        Names of the columns.
+    path : path
+        The file that has them.
+    needed : list of str or None
+        Names of the columns that are needed.
+    whose : str
+        What needs them, for the error message.
+    """
+    if names and needed and names != needed:
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(names, needed))
+        raise ValueError(
+            f"{path} has the columns {join_names(names)}; {whose} needs {join_names(needed)} in this order; "
+            f"the first to differ is column {len(list(same)) + 1}"
+        )
+
+
+def check_labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:
+    """Labels of a data set, one value a row.
+
+    Parameters
+    ----------
+    data : Dataset
+    path : path
+        The file that it came from.
+    why : str
+        Why labels are needed, for the error message.
+
+    Returns
+    -------
+    ndarray (n,)
 
     Raises
     ------
     ValueError
-        If it has none, or they are not one value a row.
+        If there are none, or they are not one value a row.
     """
     if data.y is None:
         raise ValueError(f"{path} holds no labels y, but {why}; use a .npz with y or a .csv with a column y")
@@ -85,59 +149,30 @@ def labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:
     return data.y
 
 
-def read_for(encoder: Any, path: Path) -> Dataset:
-    """A data set for a model: its columns must be those that the model was fitted on, where both have names.
+def read_judgements(data: Dataset, path: Path) -> NDArray[np.int64]:
+    """Judgements of a data set that has them, checked. Its queries are Q, or the rows of X where there is no Q.
+
+    Parameters
+    ----------
+    data : Dataset
+    path : path
+        The file that it came from.
+
+    Returns
+    -------
+    int64 (m, 3)
+        Rows (query, document, grade).
 
     Raises
     ------
     ValueError
-        If they are not.
+        If `check_judgements` refuses them, or they call no document relevant.
     """
-    data, names = read(path), getattr(encoder, "column_names_", None)
-    if names and data.names and data.names != names:
-        same = takewhile(lambda pair: pair[0] == pair[1], zip(data.names, names))
-        raise ValueError(
-            f"{path} has the columns {join_names(data.names)}; the model needs {join_names(names)} in this order; "
-            f"the first to differ is column {len(list(same)) + 1}"
-        )
-    return data
-
-
-def retrieval(path: Path, n_queries: int, seed: int, encoder: Any) -> Retrieval:
-    """Queries and database of a data file: judged ones where it has them, else a split by labels.
-
-    Raises
-    ------
-    ValueError
-        If it has neither, or nothing in it is relevant to any query.
-    """
-    data = read_for(encoder, path)
-    if data.Q is not None and data.qrels is not None:
-        size = len(data.Q), len(data.X)
-        judged = evaluate.judged(judgements(data.qrels, *size, path), *size)
-        return Retrieval("judgements", data.Q, data.X, judged)
-    y = labels(data, path, "an evaluation needs them (or queries Q and judgements qrels)")
-    split = evaluate.seen_classes(y, seed, n_queries)
-    if not np.isin(y[split.queries], y[split.database]).any():
-        raise ValueError(f"{path}: no query shares its label with a row of the database; give more rows")
-    relevance = evaluate.same_label(y[split.queries], y[split.database])
-    return Retrieval("labels", data.X[split.queries], data.X[split.database], relevance)
-
-
-def judgements(qrels: NDArray[Any], n_queries: int, n: int, path: Path) -> NDArray[np.int64]:
-    """Checked judgements, rows (query, document, grade)."""
-    top = (n_queries - 1, n - 1, metrics.MAX_GRADE)
-    if qrels.ndim != 2 or qrels.shape[1] != 3 or qrels.dtype.kind not in "iu":
-        raise ValueError(
-            f"qrels of {path} are {qrels.dtype} of shape {qrels.shape}; "
-            "give integer rows (query, document, grade)"
-        )
-    for column, (name, most) in enumerate(zip(("queries", "documents", "grades"), top, strict=True)):
-        values = qrels[:, column]
-        if len(values) and not 0 <= values.min() <= values.max() <= most:
-            raise ValueError(
-                f"{name} in qrels of {path} run from {values.min()} to {values.max()}, not 0 to {most}"
-            )
-    if not (qrels[:, 2] > 0).any():
-        raise ValueError(f"qrels of {path} call no document relevant; grades above 0 are needed")
-    return qrels.astype(np.int64)
+    n_queries = len(data.X if data.Q is None else data.Q)
+    try:
+        table = check_judgements(data.qrels, n_queries, len(data.X))
+    except ValueError as error:
+        raise ValueError(f"qrels of {path}: {error}") from None
+    if not (table[:, 2] > 0).any():
+        raise ValueError(f"qrels of {path} call no document relevant; give grades above 0")
+    return table

@@ -96,6 +96,10 @@ class ComparingEncoder(LearnedEncoder):
         values = [] if is_auto(self.C) else values_around(float(self.C))[1:]
         return self._changed([*({"C": value} for value in values), {"family": "rbf"}])
 
+    def about(self) -> dict[str, Any]:
+        """C as set or as chosen; see `HashEncoder.about`."""
+        return {"C": self.C_}
+
     def _objective(self) -> Any:
         """The setting that names the loss or the ranking."""
         raise NotImplementedError

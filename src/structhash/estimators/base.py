@@ -50,11 +50,18 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Whether `fit` takes any `Supervision` as y, not labels only.
     takes_unlabeled : bool
         Whether `fit` takes rows like those to be searched as `unlabeled`.
+    column_names_ : list of str or None
+        Names of the columns, where `name_columns` was told them.
     magnitudes : (float, float)
         The smallest and the largest magnitude that the largest number of the training rows may have.
     """
 
+    n_bits: Any
+    n_bits_: int
+    weights_: NDArray[np.float64]
+    history_: list[dict[str, Any]]
     weighted_ = False
+    column_names_: list[str] | None = None
     own_distance_: str | None = None
     takes_supervision: ClassVar[bool] = False
     takes_unlabeled: ClassVar[bool] = False
@@ -110,6 +117,10 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def alternatives(self) -> list[tuple[str, HashEncoder]]:
         """Unfitted variants to try on held-out rows, each with its settings in words; this encoder is first."""
         return self._changed([])
+
+    def about(self) -> dict[str, Any]:
+        """What a fitted encoder says about what it learned, by name; ``structhash info`` prints it."""
+        return {}
 
     # What a user calls
 

@@ -10,6 +10,7 @@ from structhash.masters.base import Master
 from structhash.masters.hinge import HingeMaster
 from structhash.masters.triplet import TripletMaster
 from structhash.pair_weights import Comparisons, PairGraph
+from structhash.pieces import spell
 
 __all__ = ["CGHash"]
 
@@ -119,6 +120,10 @@ class CGHash(ComparingEncoder):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def about(self) -> dict[str, Any]:
+        """The triplet loss, and C; see `HashEncoder.about`."""
+        return {"loss": spell(self.loss), **super().about()}
 
     def _objective(self) -> Any:
         return self.loss

@@ -21,7 +21,8 @@ from structhash.estimators.base import HashEncoder
 from structhash.estimators.structhash import StructHash
 from structhash.families.base import Family
 from structhash.families.starts.base import Start
-from structhash.pieces import is_auto, load
+from structhash.objectives.rankings.sndcg import SNDCG
+from structhash.pieces import is_auto, load, spell
 from structhash.supervision import Qrels, Supervision, check_labels, is_indicator
 from structhash.training.column_generation import finish, learn
 from structhash.training.distillation import embed_points, problem_from_embedding
@@ -42,6 +43,13 @@ class _Pieces(NamedTuple):
     embedding: Embedding | None
     family: Family
     start: Start
+
+
+class _Choice(NamedTuple):
+    """What was learned, and why the method learned this."""
+
+    learned: Learned
+    reason: str
 
 
 class DistilHash(LearnedEncoder):
@@ -83,6 +91,9 @@ class DistilHash(LearnedEncoder):
     prefix_weights_, hash_function_, n_skipped_ : as in `CGHash`
     embedding_ : Embedding or None
         What was distilled. None where the codes were learned from judgements.
+    reason_ : str
+        Why the method took this embedding or learned from judgements; empty where a setting names the
+        embedding.
 
     Examples
     --------
@@ -94,6 +105,7 @@ class DistilHash(LearnedEncoder):
     """
 
     takes_unlabeled: ClassVar[bool] = True
+    reason_: str
 
     def __init__(
         self,
@@ -189,6 +201,13 @@ class DistilHash(LearnedEncoder):
             grid.append(("structhash:family=rbf", other))
         return grid
 
+    def about(self) -> dict[str, Any]:
+        """What was distilled, why, and whether queries have codes of their own; see `HashEncoder.about`."""
+        learned = {"embedding": spell(self.embedding_)} if self.embedding_ else {"ranking": spell(SNDCG())}
+        reason = {"because": self.reason_} if self.reason_ else {}
+        queries = "codes of their own" if self.queries_differ() else "coded like rows"
+        return {**learned, **reason, "queries": queries}
+
     @property
     def embedding_(self) -> Embedding | None:
         """What was distilled; None where the codes were learned from judgements."""
@@ -217,8 +236,8 @@ class DistilHash(LearnedEncoder):
         checked = self._check_input(X, keep=True) if y is None else self._check_input(X, y, keep=True)
         class_index = None if y is None else check_labels(checked.y, len(checked.X))[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
-        learned = yield from self._distil(checked.X, class_index, others, pieces)
-        self._become(checked, learned)
+        chosen = yield from self._distil(checked.X, class_index, others, pieces)
+        self._become(checked, chosen)
 
     def _distil(
         self,
@@ -226,29 +245,30 @@ class DistilHash(LearnedEncoder):
         class_index: NDArray[np.int64] | None,
         unlabeled: NDArray[Any] | None,
         pieces: _Pieces,
-    ) -> Generator[Step, None, Learned]:
+    ) -> Generator[Step, None, _Choice]:
         """Fit an embedding and learn bits from it."""
-        plan = self._plan(pieces.start)
+        plan, reason = self._plan(pieces.start), ""
         if pieces.embedding is None:
-            points, rng = choose_embedding(X, class_index, unlabeled, self.random_state)
+            points, rng, reason = choose_embedding(X, class_index, unlabeled, self.random_state)
         else:
             warn_without_unlabeled(pieces.embedding, class_index, unlabeled)
             rng = generator(self.random_state)
             points = embed_points(pieces.embedding, X, class_index, unlabeled, rng)
         problem = problem_from_embedding(points, pieces.family, self.n_bits, rng)
         learned = yield from learn(problem, plan, rng)
-        if class_index is None:
-            return learned
-        return replace(learned, function=with_query_temperatures(learned.function, points, class_index))
+        if class_index is not None:
+            function = with_query_temperatures(learned.function, points, class_index)
+            learned = replace(learned, function=function)
+        return _Choice(learned, reason)
 
     def _rank(
         self, X: NDArray[Any], qrels: Qrels, pieces: _Pieces, random_state: Any
-    ) -> Generator[Step, None, Learned]:
+    ) -> Generator[Step, None, _Choice]:
         """Learn bits from judgements."""
         rng = generator(random_state)
         problem = problem_from_judgements(X, qrels, pieces.family, self.tolerance, rng)
         learned = yield from learn(problem, self._plan(pieces.start), rng)
-        return learned
+        return _Choice(learned, "judgements help held-out queries")
 
     def _learn_judged(self, X: Any, qrels: Qrels, unlabeled: Any, pieces: _Pieces) -> Iterator[Step]:
         """Learn from the documents alone, then from judgements where they help, and become fitted."""
@@ -263,22 +283,24 @@ class DistilHash(LearnedEncoder):
         from_judgements = self._rank(checked.X, qrels, pieces, self.random_state)
         if kept := self._kept():
             again = from_judgements if kept.embedding is None else from_documents
-            self._become(checked, (yield from again))
+            chosen = yield from again
+            self._become(checked, chosen._replace(reason=self.reason_))
             return
 
         def learn_from(part: Qrels) -> HashFunction:
             trial_state = copy.deepcopy(self.random_state)  # trials draw nothing from the generator of the user
-            return finish(self._rank(checked.X, part, pieces, trial_state))[1].function
+            return finish(self._rank(checked.X, part, pieces, trial_state))[1].learned.function
 
-        steps, learned = finish(from_documents)
-        if judgements_help(learned.function, learn_from, checked.X, qrels, relevant):
-            learned = yield from from_judgements
+        steps, chosen = finish(from_documents)
+        if judgements_help(chosen.learned.function, learn_from, checked.X, qrels, relevant):
+            chosen = yield from from_judgements
         else:
-            logger.info("judgements do not help held-out queries: learning from the documents alone")
+            chosen = chosen._replace(reason="judgements do not help held-out queries")
+            logger.info("%s: learning from the documents alone", chosen.reason)
             yield from steps
-        self._become(checked, learned)
+        self._become(checked, chosen)
 
-    def _become(self, checked: CheckedInput, learned: Learned) -> None:
+    def _become(self, checked: CheckedInput, chosen: _Choice) -> None:
         """Warn about what was learned, and store it."""
-        warn_about(learned, self.n_bits, None)
-        self._store(checked.columns, learned.attributes())
+        warn_about(chosen.learned, self.n_bits, None)
+        self._store(checked.columns, {**chosen.learned.attributes(), "reason_": chosen.reason})

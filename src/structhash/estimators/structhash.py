@@ -9,6 +9,7 @@ from structhash.estimators._threads import n_threads
 from structhash.masters.base import Master
 from structhash.masters.ranking import RankingMaster
 from structhash.pair_weights import Comparisons, PairGraph
+from structhash.pieces import spell
 
 __all__ = ["StructHash"]
 
@@ -97,6 +98,10 @@ class StructHash(ComparingEncoder):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def about(self) -> dict[str, Any]:
+        """The measure that the codes are trained for, and C; see `HashEncoder.about`."""
+        return {"ranking": spell(self.ranking), **super().about()}
 
     def _objective(self) -> Any:
         return self.ranking

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Generator, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ __all__ = ["bit_key", "bit_values", "bits_to_keep", "column_generation", "finish
 logger = logging.getLogger("structhash")
 
 MAX_REDRAWS = 20  # attempts at a bit that does not exist yet
+
+_Returned = TypeVar("_Returned")
 
 
 def learn(problem: Problem, plan: Plan, rng: np.random.Generator) -> Generator[Step, None, Learned]:
@@ -66,8 +68,8 @@ def bits_to_keep(kept: HashFunction, function: HashFunction) -> list[Params]:
     return kept.split_bits()
 
 
-def finish(learning: Generator[Step, None, Learned]) -> tuple[list[Step], Learned]:
-    """Run `learn` to its end: its steps and what was learned."""
+def finish(learning: Generator[Step, None, _Returned]) -> tuple[list[Step], _Returned]:
+    """Run a generator of steps, such as `learn`, to its end: its steps and what it returns."""
     steps = []
     while True:
         try:

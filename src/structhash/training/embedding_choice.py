@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from structhash.embeddings.posterior import Posterior
 from structhash.pieces import spell
 from structhash.training.distillation import EmbeddedPoints, embed_points
 
-__all__ = ["choose_embedding", "new_class_evidence", "warn_without_unlabeled"]
+__all__ = ["EmbeddingChoice", "choose_embedding", "new_class_evidence", "warn_without_unlabeled"]
 
 logger = logging.getLogger("structhash")
 
@@ -28,12 +28,29 @@ MIN_GRAPH_ROWS = 1500  # fewer unlabeled rows make too thin a graph for `Manifol
 MIN_EXCESS = 0.05  # by which the evidence must exceed a half
 
 
+class EmbeddingChoice(NamedTuple):
+    """An embedding that was chosen and fitted.
+
+    Attributes
+    ----------
+    points : EmbeddedPoints
+    rng : Generator
+        To go on with.
+    reason : str
+        Why it was chosen, in words.
+    """
+
+    points: EmbeddedPoints
+    rng: np.random.Generator
+    reason: str
+
+
 def choose_embedding(
     X: NDArray[Any],
     class_index: NDArray[np.int64] | None,
     unlabeled: NDArray[Any] | None,
     random_state: Any,
-) -> tuple[EmbeddedPoints, np.random.Generator]:
+) -> EmbeddingChoice:
     """Fit the embedding that suits the data.
 
     Without labels it is `Cosine`, and with labels alone `Posterior`. With unlabeled rows it depends on whether
@@ -48,23 +65,21 @@ def choose_embedding(
 
     Returns
     -------
-    points : EmbeddedPoints
-    rng : Generator
-        To go on with.
+    EmbeddingChoice
     """
     rng = generator(random_state)
     if class_index is None:
-        return _report(embed_points(Cosine(), X, None, unlabeled, rng), "there are no labels"), rng
+        return _report(embed_points(Cosine(), X, None, unlabeled, rng), rng, "there are no labels")
     points = embed_points(Posterior(), X, class_index, unlabeled, rng)
     if unlabeled is None:
-        return _report(points, "there are labels"), rng
+        return _report(points, rng, "there are labels")
     chance, error = new_class_evidence(points, unlabeled)
     if chance <= 0.5 + max(MIN_EXCESS, 3 * error):
-        return _report(points, "the unlabeled rows are of the labelled classes"), rng
+        return _report(points, rng, "the unlabeled rows are of the labelled classes")
     embedding: Embedding = Manifold() if len(unlabeled) >= MIN_GRAPH_ROWS else Metric()
     rng = generator(random_state)
     points = embed_points(embedding, X, class_index, unlabeled, rng)
-    return _report(points, "unlabeled rows are of classes without labels"), rng
+    return _report(points, rng, "unlabeled rows are of classes without labels")
 
 
 def new_class_evidence(points: EmbeddedPoints, unlabeled: NDArray[Any]) -> tuple[float, float]:
@@ -112,6 +127,7 @@ def warn_without_unlabeled(
         )
 
 
-def _report(points: EmbeddedPoints, reason: str) -> EmbeddedPoints:
+def _report(points: EmbeddedPoints, rng: np.random.Generator, reason: str) -> EmbeddingChoice:
+    """The choice, after a line about it in the log."""
     logger.info("embedding %s: %s", type(points.embedding).__name__.lower(), reason)
-    return points
+    return EmbeddingChoice(points, rng, reason)

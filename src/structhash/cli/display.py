@@ -1,0 +1,86 @@
+"""What people see on a terminal: facts, tables and progress bars."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from structhash.cli.documents import to_json
+
+__all__ = ["bar", "print_facts", "print_table"]
+
+
+def print_facts(facts: dict[str, Any], as_json: bool) -> None:
+    """Print facts, a line each, or as one JSON document."""
+    if as_json:
+        print(to_json(facts))
+        return
+    width = max(len(name) for name in facts)
+    for name, value in facts.items():
+        print(f"{name:<{width}}  {_text(value)}")
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print columns of equal width: numbers to the right, and no blanks at the end of a line."""
+    text = [[_text(value) for value in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(head, *text, strict=True)]
+    right = [bool(rows) and all(isinstance(row[c], int | float) for row in rows) for c in range(len(head))]
+    for line in [list(head), *text]:
+        cells = zip(line, widths, right, strict=True)
+        print(
+            "  ".join(x.rjust(width) if to_right else x.ljust(width) for x, width, to_right in cells).rstrip()
+        )
+
+
+@contextlib.contextmanager
+def bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[], None]]:
+    """Show a progress bar on standard error while this lasts; nothing where that is not a terminal.
+
+    Parameters
+    ----------
+    what : str
+        What is going on, in one word.
+    total : int or None
+        Number of steps; None where it is not known.
+    unit : str
+        What a step is, in the plural.
+
+    Yields
+    ------
+    callable
+        To be called after each step. Until the first call the bar shows only that work goes on.
+    """
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TextColumn("{task.fields[state]}"),
+        progress.TimeRemainingColumn(),
+    )
+    began, done = time.perf_counter(), 0
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=None, state="")
+
+        def advance() -> None:
+            nonlocal done
+            done += 1
+            rate = done / (time.perf_counter() - began)
+            end = "" if total is None else f" of {total}"
+            shown.update(task, total=total, completed=done, state=f"{done}{end} {unit}, {rate:.2g} a second")
+
+        yield advance
+
+
+def _text(value: Any) -> str:
+    """A value for people: floats with 4 digits."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={_text(each)}" for key, each in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,106 @@
+"""``structhash evaluate``: scores of one model on rows that it has not seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.cli.display import print_table
+from structhash.cli.documents import deliver, stamp
+from structhash.cli.inputs import check_labels, read_for, read_judgements, split_measures
+from structhash.cli.outputs import check_output
+from structhash.estimators.base import HashEncoder
+from structhash.estimators.loading import load_model
+from structhash.evaluation.scoring import Relevance, every_distance, judged_relevance, retrieval, same_label
+from structhash.evaluation.splits import seen_classes
+
+__all__ = ["evaluate"]
+
+
+class _Task(NamedTuple):
+    """Queries, the database to be searched, and which rows of it are relevant."""
+
+    by: str  # "labels" or "judgements"
+    queries: NDArray[Any]
+    database: NDArray[Any]
+    relevance: Relevance
+
+
+def evaluate(
+    model: Path,
+    data: Path,
+    *,
+    n_queries: int,
+    seed: int,
+    measures: list[str] | None,
+    ties: str,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Score the codes of a model by retrieval.
+
+    Parameters
+    ----------
+    model : path
+        A model file.
+    data : path
+        A data file: queries Q with judgements, or labels.
+    n_queries : int
+        Number of queries where rows are split by labels.
+    seed : int
+        Draws those queries.
+    measures : list of str or None
+        Names, maybe with commas between them; None for the usual ones.
+    ties : str
+        ``"expected"`` or ``"id"``; see `structhash.evaluation.retrieval`.
+    out : path or None
+        A JSON file to write.
+    as_json : bool
+        Whether to print JSON.
+    """
+    check_output(out, model, data)
+    names = split_measures(measures)
+    encoder = load_model(model)
+    task = _read_task(data, n_queries, seed, encoder)
+    scored = every_distance(encoder, task.queries, task.database, task.relevance)
+    means = {distance: retrieval(blocks, names, ties).mean for distance, blocks in scored}
+    document = {
+        "model": model.name,
+        "data": data.name,
+        "relevance": task.by,
+        "n_queries": len(task.queries),
+        "n_database": len(task.database),
+        "n_bits": encoder.n_bits_,
+        "seed": seed,
+        "ties": ties,
+        **stamp(),
+        "lines": [{"distance": distance, "mean": mean} for distance, mean in means.items()],
+    }
+    deliver(document, out, as_json)
+    if not as_json:
+        counts = f"{len(task.queries)} queries against {len(task.database)} rows"
+        print(f"{counts} by {task.by}, {encoder.n_bits_} bits\n")
+        print_table(("distance", *names), [(distance, *mean.values()) for distance, mean in means.items()])
+
+
+def _read_task(path: Path, n_queries: int, seed: int, encoder: HashEncoder) -> _Task:
+    """Judged queries where the data file has them, else a split by labels.
+
+    Raises
+    ------
+    ValueError
+        If the file has neither, or nothing in it is relevant to any query.
+    """
+    data = read_for(encoder, path)
+    if data.Q is not None and data.qrels is not None:
+        relevance = judged_relevance(read_judgements(data, path), len(data.Q), len(data.X))
+        return _Task("judgements", data.Q, data.X, relevance)
+    y = check_labels(data, path, "an evaluation needs them (or queries Q and judgements qrels)")
+    split = seen_classes(y, seed, n_queries)
+    if not np.isin(y[split.queries], y[split.database]).any():
+        raise ValueError(f"{path}: no query shares its label with a row of the database; give more rows")
+    relevance = same_label(y[split.queries], y[split.database])
+    return _Task("labels", data.X[split.queries], data.X[split.database], relevance)

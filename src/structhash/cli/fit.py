@@ -1,0 +1,238 @@
+"""``structhash fit``: a model from a data file."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from structhash._numerics.validation import check_positive
+from structhash.cli.display import bar, print_facts, print_table
+from structhash.cli.inputs import check_columns, check_labels, read_judgements, split_methods
+from structhash.cli.outputs import check_output
+from structhash.estimators.base import HashEncoder
+from structhash.evaluation.methods import Method, encoders_by_name, partner_counts, prepare
+from structhash.io import Dataset, read, suffixes
+from structhash.supervision import Neighbours, Qrels
+from structhash.training.selection import best, trials
+
+__all__ = ["fit", "learn"]
+
+_DEFAULT_BITS = 64
+
+
+class _Fitted(NamedTuple):
+    """A fitted encoder, its name or settings in words, and the lines about what --tune tried."""
+
+    encoder: HashEncoder
+    name: str
+    tried: list[dict[str, Any]]
+
+
+def fit(
+    data: Path,
+    out: Path,
+    spec: str,
+    *,
+    bits: int | None,
+    neighbours: bool,
+    unlabeled: Path | None,
+    tune: float | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Learn a model and save it.
+
+    Parameters
+    ----------
+    data : path
+        A data file.
+    out : path
+        The model file to write.
+    spec : str
+        One method spec.
+    bits : int or None
+        Length of the code; None for 64, or the length that the method derives from the rows.
+    neighbours : bool
+        Whether to learn from nearest neighbours in place of labels.
+    unlabeled : path or None
+        A data file of rows like those to be searched.
+    tune : float or None
+        Seconds in which settings are tried on held-out rows; None to take the settings as they are.
+    seed : int
+        Of everything that is drawn at random.
+    as_json : bool
+        Whether to report as JSON.
+    """
+    check_output(out, data, unlabeled, refused=suffixes())
+    method = _one_method(spec, bits)
+    if tune is not None:
+        _check_tune(tune, method, neighbours, unlabeled)
+    method = method._replace(on_database=unlabeled is not None)  # `Method.fit` then gives it these rows
+    n_bits = bits or (0 if method.own_length else _DEFAULT_BITS)
+    dataset = read(data)
+    y = _supervision(method, dataset, data, neighbours, tune is not None)
+    others = None if unlabeled is None else _read_unlabeled(dataset, data, unlabeled, method)
+    began = time.perf_counter()
+    if tune is not None:
+        fitted = _fit_tuned(method, dataset.X, y, n_bits, seed, tune)
+    elif len(method.encoders) > 1:
+        encoder, chosen = method.fit(dataset.X, y, n_bits, seed, others)
+        fitted = _Fitted(encoder, chosen, [])
+    else:
+        encoder = prepare(method.encoders[0], n_bits, seed)
+        learn(encoder, dataset.X, y, **({} if others is None else {"unlabeled": others}))
+        fitted = _Fitted(encoder, spec, [])
+    seconds = time.perf_counter() - began
+    if dataset.names:
+        fitted.encoder.name_columns(dataset.names)
+    fitted.encoder.save(out)
+    _report(fitted, dataset, seconds, out, as_json)
+
+
+def learn(encoder: Any, X: NDArray[Any], y: Any, **more: Any) -> None:
+    """Fit an encoder, with a progress bar over its bits.
+
+    Parameters
+    ----------
+    encoder : HashEncoder
+    X, y, **more
+        As its `steps` takes them.
+    """
+    with bar("fit", encoder.n_bits, "bits") as advance:
+        for _ in encoder.steps(X, y, **more):
+            advance()
+
+
+def _one_method(spec: str, bits: int | None) -> Method:
+    """The method of a spec; ValueError unless it is one, learns from the rows at hand, and has one length."""
+    found = split_methods(spec)
+    if len(found) > 1 or found[0].is_float or found[0].on_database:
+        raise ValueError(f"--method {spec!r}: name one method that learns from DATA, such as distilhash")
+    if bits and "n_bits=" in spec:
+        raise ValueError(f"{spec!r} and --bits {bits}: give the length of the code once")
+    return found[0]
+
+
+def _supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool, tuned: bool) -> Any:
+    """What a method learns from: neighbours where they are asked for, else labels, else judgements.
+
+    Parameters
+    ----------
+    method : Method
+    dataset : Dataset
+    path : path
+        The file that the data set came from.
+    neighbours : bool
+        Whether neighbours are asked for.
+    tuned : bool
+        Whether settings are to be tried, which needs labels.
+
+    Returns
+    -------
+    Neighbours, Qrels, ndarray (n,) or None
+    """
+    encoder: HashEncoder = method.encoders[0]
+    several = len(method.encoders) > 1
+    counts: dict[str, Any] = partner_counts(encoder)
+    if neighbours:
+        if several or not encoder.takes_supervision:
+            able = _names_of([name for name, each in encoders_by_name().items() if each.takes_supervision])
+            raise ValueError(f"--neighbours: {method.name!r} cannot learn from them; name {able}")
+        return Neighbours(**counts)
+    if tuned:
+        return check_labels(dataset, path, "--tune judges by them")
+    judged = dataset.y is None and dataset.qrels is not None
+    if judged and not several and encoder.learns_from_judgements():
+        return Qrels(read_judgements(dataset, path), dataset.Q, **counts)
+    if several or encoder.needs_y():
+        return check_labels(dataset, path, f"{method.name!r} learns from them")
+    return dataset.y
+
+
+def _read_unlabeled(dataset: Dataset, path: Path, unlabeled: Path, method: Method) -> NDArray[Any]:
+    """Rows without labels; ValueError unless the method takes them and their columns are those of the data."""
+    if not all(encoder.takes_unlabeled for encoder in method.encoders):
+        able = _names_of([name for name, each in encoders_by_name().items() if each.takes_unlabeled])
+        raise ValueError(f"--unlabeled: {method.name!r} does not learn from such rows; name {able}")
+    found = read(unlabeled)
+    check_columns(found.names, unlabeled, dataset.names, str(path))
+    return found.X
+
+
+def _check_tune(tune: float, method: Method, neighbours: bool, unlabeled: Path | None) -> None:
+    """ValueError unless --tune has a time, and a method with alternatives that labels can judge."""
+    check_positive("--tune", tune)
+    if len(method.encoders) > 1:
+        raise ValueError(f"--tune: {method.name!r} names its own alternatives; leave out the one or the other")
+    if len(method.encoders[0].alternatives()) == 1:
+        able = _names_of([name for name, each in encoders_by_name().items() if len(each().alternatives()) > 1])
+        raise ValueError(f"--tune: {method.name!r} has no grid; name {able}")
+    if neighbours:
+        raise ValueError("--tune judges by labels, and --neighbours takes none; leave out the one or the other")
+    if unlabeled is not None:
+        raise ValueError(
+            "--tune judges by the classes that have labels, --unlabeled rows may be of others; leave out the "
+            "one or the other"
+        )
+
+
+def _fit_tuned(
+    method: Method, X: NDArray[Any], y: NDArray[Any], n_bits: int, seed: int, seconds: float
+) -> _Fitted:
+    """Try the alternatives of a method on held-out rows, then fit the best one on all rows."""
+    grid = prepare(method.encoders[0], n_bits, seed).alternatives()
+    tried = []
+    with bar("tune", len(grid), "alternatives") as advance:
+        for trial in trials([encoder for _, encoder in grid], X, y, seed, seconds):
+            tried.append(trial)
+            advance()
+    encoder: HashEncoder = best(tried)
+    lines = [
+        {"settings": words, "map": trial.score, "chosen": trial.encoder is encoder}
+        for (words, _), trial in zip(grid, tried, strict=True)
+    ]
+    learn(encoder, X, y)
+    return _Fitted(encoder, repr(encoder), lines)
+
+
+def _report(fitted: _Fitted, dataset: Dataset, seconds: float, out: Path, as_json: bool) -> None:
+    """Print what was tried, what was learned, and why."""
+    encoder = fitted.encoder
+    facts = {
+        "method": fitted.name,
+        "rows": len(dataset.X),
+        "features": dataset.X.shape[1],
+        "bits": encoder.n_bits_,
+        **encoder.about(),
+        "seconds": seconds,
+    }
+    last_bit = encoder.history_[-1] if encoder.history_ else {}
+    if "objective" in last_bit:
+        facts["objective"] = last_bit["objective"]
+    facts["file"] = str(out)
+    if fitted.tried and as_json:
+        facts["tried"] = fitted.tried
+    elif fitted.tried:
+        _print_tried(fitted.tried)
+    print_facts(facts, as_json)
+
+
+def _print_tried(tried: list[dict[str, Any]]) -> None:
+    """Print the table of what --tune has tried."""
+    rows = [
+        (
+            line["settings"],
+            "no time left" if line["map"] is None else line["map"],
+            "chosen" if line["chosen"] else "",
+        )
+        for line in tried
+    ]
+    print_table(("tried", "held-out mAP", ""), rows)
+
+
+def _names_of(names: list[str]) -> str:
+    """Names as a sentence lists them: "a, b or c"."""
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,110 @@
+"""``structhash compare``."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from structhash.cli.compare import collect_results
+from structhash.evaluation import compare, compare_judged, every_method, parse_method
+
+X, Y = load_digits(return_X_y=True)
+X = X.astype(np.float32)
+
+
+def test_a_table_and_a_file(done, here, tmp_path):
+    words = ("--methods", "structhash:ranking=auc,C=3,lsh,float", "--bits", "4,8,8", "--seeds", "0,1")
+    sizes = ("--queries", 30, "--train", 60, "--measures", "map", "-o", tmp_path / "r.json")
+    text = done("compare", here / "test.npz", *words, *sizes)
+    methods = [line.split()[0] for line in text.splitlines()[4:-1]]
+    assert methods == [*["structhash:ranking=auc,C=3"] * 2, *["lsh"] * 2, "float"]
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert found["data"] == "test.npz"
+    assert found["options"]["bits"] == [4, 8]
+    assert found["options"]["methods"] == ["structhash:ranking=auc,C=3", "lsh", "float"]
+    assert {"date", "versions"} <= found.keys()
+    assert all(line["seeds"] == [0, 1] for line in found["lines"])
+    assert str(tmp_path) not in (tmp_path / "r.json").read_text()
+
+
+@pytest.mark.slow
+def test_all_on_unseen_classes(machine, here):
+    words = ("--methods", "all", "--bits", 8, "--seeds", 0, "--train", 60, "--protocol", "unseen")
+    found = machine("compare", "test.npz", *words)
+    assert found["options"]["methods"] == every_method()
+    assert {line["method"] for line in found["lines"]} == set(every_method())
+    assert found["options"]["train"] == 60
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """A data file of ten judged queries, and their judgements."""
+    qrels = np.array([[q, j, int(Y[j + 200] == Y[q])] for q in range(10) for j in range(60)])
+    np.savez(tmp_path / "d.npz", X=X[200:260], Q=X[:10], qrels=qrels)
+    return tmp_path / "d.npz", qrels
+
+
+@pytest.mark.slow
+def test_judged_queries(machine, judged):
+    data, qrels = judged
+    methods = ["structhash:n_near=5", "distilhash:embedding=cosine", "lsh", "float"]
+    words = ("--methods", ",".join(methods), "--bits", 4, "--seeds", 0, "--measures", "map")
+    found = machine("compare", data, *words, "--protocol", "judged")
+    expected = compare_judged(methods, X[200:260], X[:10], qrels, [4], [0], ["map"])
+    for line, result in zip(found["lines"], expected, strict=True):
+        assert (line["method"], line["mean"]) == (result.method, pytest.approx(result.scores.mean))
+    assert found["protocol"] == "judged"
+
+
+@pytest.mark.slow
+def test_all_on_judged_queries(machine, judged):
+    words = ("--methods", "all", "--bits", 4, "--seeds", 0, "--measures", "map", "--protocol", "judged")
+    methods = machine("compare", judged[0], *words)["options"]["methods"]
+    assert {"distilhash", "structhash", "cghash", "itq", "lsh", "float"} <= set(methods)
+    assert not {"one_hot", "cca_itq", "itq@database"} & set(methods)
+
+
+def test_results_are_those_of_the_comparison():
+    methods = [parse_method("lsh"), parse_method("float")]
+    options = {"bits": [4], "seeds": [0], "measures": ["map"]}
+    found = collect_results(compare, X[:200], Y[:200], methods=methods, **options)
+    expected = list(compare(methods, X[:200], Y[:200], **options))
+    assert [each.scores.mean for each in found] == [each.scores.mean for each in expected]
+    assert [each.distance for each in found] == ["plain", "L2"]
+
+
+PROTOCOLS = "give one of seen, unseen, judged"
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("test.npz --methods magic", ["no method is called 'magic'"]),
+        ("test.npz --methods cghash@database", ["drop @database"]),
+        ("test.npz --methods lsh:n_bits=8", ["give the length of the code by --bits"]),
+        ("test.npz --methods lsh,structhash:C=-1", ["C=-1"]),
+        ("test.npz --protocol magic", [f"--protocol 'magic': {PROTOCOLS}"]),
+        ("x.npy --protocol unsen", [f"--protocol 'unsen': {PROTOCOLS}"]),
+        ("test.npz --measures map,magic", ["magic"]),
+        ("test.npz --bits 16,0", ["--bits '16,0': give whole numbers of at least 1, separated by commas"]),
+        ("test.npz --seeds 0,,1", ["--seeds '0,,1': give whole numbers of at least 0"]),
+        ("x.npy", ["--protocol seen judges by them (--protocol judged, by Q and qrels)"]),
+        ("m.index", ["known are .csv, .npy, .npz", "it is a structhash file of kind 'index.exact'"]),
+        ("test.npz --protocol judged", ["holds no queries Q and judgements qrels"]),
+        ("judged.npz --protocol judged --methods lsh", ["give at least 2"]),
+        ("judged.npz --protocol judged --methods one_hot", ["'one_hot'"]),
+        ("three_classes.npz --protocol unseen", ["the data have 3"]),
+    ],
+)
+def test_bad_input_is_refused(assert_refused, words, parts):
+    assert_refused(f"compare {words} -o new", *parts)
+
+
+def test_no_method_is_refused(assert_refused):
+    assert_refused(("compare", "test.npz", "--methods", " ", "-o", "new"), "--methods is empty; give names")
+
+
+@pytest.mark.parametrize("protocol", ["seen", "unseen", "judged"])
+def test_every_protocol_that_an_error_names_is_taken(run, here, protocol):
+    assert "--protocol '" not in run("compare", "x.npy", "--protocol", protocol).stderr

@@ -1,0 +1,69 @@
+"""Facts, tables and progress on a terminal."""
+
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from structhash.cli.display import bar, print_facts, print_table
+
+
+def test_facts_are_a_line_each_or_one_document(capsys):
+    facts = {"file": "m", "numbers": {"a": 1, "b": 0.123456}, "share": 2 / 3}
+    print_facts(facts, as_json=False)
+    assert capsys.readouterr().out == "file     m\nnumbers  a=1, b=0.1235\nshare    0.6667\n"
+    print_facts(facts, as_json=True)
+    assert json.loads(capsys.readouterr().out) == facts
+
+
+def test_numbers_of_a_table_stand_to_the_right(capsys):
+    print_table(("name", "value", ""), [("a", 5, "chosen"), ("long name", 12.34567, "")])
+    assert capsys.readouterr().out.splitlines() == [
+        "name       value",
+        "a              5  chosen",
+        "long name  12.35",
+    ]
+
+
+def test_a_table_without_rows_is_its_head(capsys):
+    print_table(("query", "id"), [])
+    assert capsys.readouterr().out == "query  id\n"
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("total", "shown"), [(3, "3 of 3 bits"), (None, "3 bits")])
+def test_a_bar_counts_steps_on_a_terminal(monkeypatch, total, shown):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with bar("fit", total, "bits") as advance:
+        for _ in range(3):
+            advance()
+    assert shown in sys.stderr.getvalue()
+
+
+def test_a_bar_shows_nothing_elsewhere(capsys):
+    with bar("fit", 3, "bits") as advance:
+        advance()
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.slow
+def test_a_terminal_sees_progress(here, tmp_path):
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "structhash", "fit", "train.npz", "-o", str(tmp_path / "m"), "--bits", "2"]
+    ended = subprocess.run(words, stdout=-1, stderr=theirs, check=True, env={**os.environ, "TERM": "xterm"})
+    os.close(theirs)
+    assert b"2 of 2 bits" in os.read(ours, 1 << 16)
+    os.close(ours)
+    assert (tmp_path / "m").is_file()
+    assert b"seconds" in ended.stdout

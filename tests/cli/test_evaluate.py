@@ -1,0 +1,83 @@
+"""``structhash evaluate``."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from structhash import load_model
+from structhash.evaluation import (
+    MEASURES,
+    code_blocks,
+    compare,
+    judged_relevance,
+    retrieval,
+    same_label,
+    seen_classes,
+)
+
+X, Y = load_digits(return_X_y=True)
+X = X.astype(np.float32)
+
+
+def test_scores_are_those_of_the_library(machine, here, tmp_path):
+    words = ("--queries", 40, "--seed", 3, "--measure", "map,precision@5", "--measure", "pr_area")
+    found = machine("evaluate", "w", "test.npz", *words, "-o", tmp_path / "e.json")
+    split = seen_classes(Y[200:500], 3, 40)
+    model = load_model("w")
+    codes = [model.encode(X[200:500][rows]) for rows in (split.queries, split.database)]
+    relevance = same_label(Y[200:500][split.queries], Y[200:500][split.database])
+    for line, weights in zip(found["lines"], (None, model.weights_), strict=True):
+        scores = retrieval(code_blocks(*codes, relevance, weights), ["map", "precision@5", "pr_area"])
+        assert line["mean"] == pytest.approx(scores.mean)
+    assert [line["distance"] for line in found["lines"]] == ["plain", "weighted"]
+    assert (found["n_queries"], found["n_database"], found["relevance"]) == (40, 260, "labels")
+    assert (found["model"], found["data"]) == ("w", "test.npz")
+    assert json.loads((tmp_path / "e.json").read_text())["lines"] == found["lines"]
+
+
+def test_people_read_a_table(done, here):
+    text = done("evaluate", "m", "test.npz")
+    assert text.startswith("75 queries against 225 rows by labels, 16 bits\n")
+    assert "weighted" not in text
+    assert all(name in text for name in MEASURES)
+
+
+def test_judgements(machine, here):
+    found = machine("evaluate", "m", "judged.npz", "--ties", "id")
+    model, qrels = load_model("m"), np.load("judged.npz")["qrels"]
+    relevance = judged_relevance(qrels, 2, 60)
+    blocks = code_blocks(model.encode_queries(X[:2]), model.encode(X[200:260]), relevance)
+    assert found["lines"][0]["mean"] == pytest.approx(retrieval(blocks, ties="id").mean)
+    assert (found["relevance"], found["n_queries"]) == ("judgements", 2)
+
+
+def test_a_distance_of_the_methods_own(machine, done, here, tmp_path):
+    model = tmp_path / "b"
+    done("fit", "train.npz", "-o", model, "--method", "binary_quantization:top=2")
+    assert load_model(model).n_bits_ == 64
+    found = machine("evaluate", model, "test.npz", "--measures", "map,precision@8")["lines"]
+    assert [line["distance"] for line in found] == ["plain", "rescored"]
+    (_, expected) = compare(["binary_quantization:top=2"], X[200:500], Y[200:500], seeds=[0], measures=["map"])
+    mean_of_other_rows = pytest.approx(expected.scores.mean["map"], abs=0.05)
+    assert found[1]["mean"]["map"] == mean_of_other_rows
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("m test.npz --measure magic", ["magic"]),
+        ("m test.npz --ties magic", ["magic"]),
+        ("m x.npy", ["an evaluation needs them (or queries Q and judgements qrels)"]),
+        ("m own_label.npz", ["no query shares its label with a row of the database; give more rows"]),
+        ("m three_rows.npz", ["give at least 4"]),
+        ("m qrels_wide.npz", ["qrels of qrels_wide.npz: ", "give integer rows (query, document, grade)"]),
+        ("m qrels_far.npz", ["documents run from 60 to 60; give 0 to 59"]),
+        ("m qrels_low.npz", ["grades run from -1 to -1"]),
+        ("m qrels_none.npz", ["call no document relevant"]),
+        ("test.npz m", ["test.npz: it is a .npz or other zip file, no model", "structhash fit makes models"]),
+    ],
+)
+def test_bad_input_is_refused(assert_refused, words, parts):
+    assert_refused(f"evaluate {words} -o new", *parts)

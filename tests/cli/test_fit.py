@@ -1,0 +1,315 @@
+"""``structhash fit``."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+from structhash import CGHash, DistilHash, Neighbours, Qrels, StructHash, load_model
+from structhash.pieces import names
+from structhash.training.selection import split
+
+X, Y = load_digits(return_X_y=True)
+X = X.astype(np.float32)
+OURS = {"distilhash": DistilHash, "structhash": StructHash, "cghash": CGHash}
+
+
+def assert_same(model, expected):
+    """The model of a file encodes as an estimator does."""
+    model = load_model(model)
+    assert model.get_params() == expected.get_params()
+    np.testing.assert_array_equal(model.encode(X), expected.encode(X))
+
+
+# what is learned from
+
+
+@pytest.mark.slow
+def test_models_are_those_of_the_library(here):
+    assert_same("m", DistilHash(16, random_state=0).fit(X[:200], Y[:200]))
+    assert_same("w", CGHash(12, n_near=5, n_far=9, random_state=0).fit(X[:200], Y[:200]))
+
+
+def test_a_table(machine, here, tmp_path):
+    facts = machine("fit", "train.csv", "-o", tmp_path / "m", "--bits", 3, "--seed", 5)
+    assert (facts["rows"], facts["features"], facts["bits"]) == (200, 64, 3)
+    assert facts["objective"] > 0
+    assert facts["seconds"] > 0
+    model = load_model(tmp_path / "m")
+    assert model.random_state == 5
+    assert model.column_names_ == [f"p{j}" for j in range(64)]
+
+
+def test_rows_alone(machine, done, here, tmp_path):
+    text = done("fit", "x.npy", "-o", tmp_path / "m", "--method", "lsh")
+    assert "objective" not in text
+    assert type(load_model(tmp_path / "m")).__name__ == "LSH"
+    assert load_model(tmp_path / "m").column_names_ is None
+    machine("fit", "x.npy", "-o", tmp_path / "m", "--bits", 4)
+    assert_same(tmp_path / "m", DistilHash(4, random_state=0).fit(X[200:500]))
+
+
+@pytest.mark.parametrize("method", names("baselines"))
+def test_every_baseline(machine, here, tmp_path, method):
+    facts = machine("fit", "train.csv", "-o", tmp_path / "m", "--bits", 4, "--method", method)
+    assert facts["bits"] == load_model(tmp_path / "m").n_bits_ == 4
+
+
+@pytest.mark.parametrize("method", OURS)
+def test_judgements(machine, done, here, tmp_path, method):
+    facts = machine("fit", "judged.npz", "-o", tmp_path / "m", "--bits", 4, "--method", method)
+    assert (facts["rows"], facts["bits"]) == (60, 4)
+    qrels = np.load("judged.npz")["qrels"]
+    assert_same(tmp_path / "m", OURS[method](4, random_state=0).fit(X[200:260], Qrels(qrels, X[:2])))
+    np.savez(tmp_path / "both.npz", X=X[200:260], Q=X[:2], qrels=qrels, y=Y[200:260])  # labels come first
+    done("fit", tmp_path / "both.npz", "-o", tmp_path / "m", "--bits", 4, "--method", method)
+    assert_same(tmp_path / "m", OURS[method](4, random_state=0).fit(X[200:260], Y[200:260]))
+
+
+def test_judgements_are_drawn_as_the_settings_say(machine, here, tmp_path):
+    machine("fit", "judged.npz", "-o", tmp_path / "m", "--bits", 4, "--method", "structhash:n_near=1,n_far=2")
+    qrels = Qrels(np.load("judged.npz")["qrels"], X[:2], n_near=1, n_far=2)
+    assert_same(tmp_path / "m", StructHash(4, n_near=1, n_far=2, random_state=0).fit(X[200:260], qrels))
+
+
+def test_an_embedding_that_is_named_learns_from_the_documents_alone(done, here, tmp_path):
+    done("fit", "judged.npz", "-o", tmp_path / "m", "--bits", 4, "--method", "distilhash:embedding=cosine")
+    assert_same(tmp_path / "m", DistilHash(4, embedding="cosine", random_state=0).fit(X[200:260]))
+
+
+@pytest.mark.parametrize("method", ["distilhash:embedding=manifold", "distilhash:embedding=metric|manifold"])
+def test_unlabeled_rows(machine, here, tmp_path, method):
+    words = ("-o", tmp_path / "m", "--bits", 4, "--method", method, "--unlabeled", "x.npy")
+    facts = machine("fit", "train.npz", *words)
+    embedding = load_model(tmp_path / "m").embedding
+    assert facts["embedding"] == embedding
+    expected = DistilHash(4, embedding=embedding, random_state=0)
+    assert_same(tmp_path / "m", expected.fit(X[:200], Y[:200], unlabeled=X[200:500]))
+
+
+@pytest.mark.parametrize("data", ["x.npy", "test.npz"])
+def test_neighbours(machine, here, tmp_path, data):
+    words = ("--bits", 4, "--neighbours", "--method", "structhash:n_far=20")
+    machine("fit", data, "-o", tmp_path / "m", *words)
+    expected = StructHash(4, n_far=20, random_state=0)
+    assert_same(tmp_path / "m", expected.fit(X[200:500], Neighbours(n_far=20)))
+
+
+# what is said about it
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("train.npz", {"embedding": "posterior", "because": "there are labels"}),
+        ("x.npy", {"embedding": "cosine", "because": "there are no labels"}),
+        (
+            "train.npz --unlabeled few.npy",
+            {"embedding": "posterior", "because": "the unlabeled rows are of the labelled classes"},
+        ),
+        (
+            "two.npz --unlabeled x.npy",
+            {"embedding": "metric", "because": "unlabeled rows are of classes without labels"},
+        ),
+        ("judged.npz", {"embedding": "cosine", "because": "judgements do not help held-out queries"}),
+        (
+            "train.npz --method distilhash:embedding=metric",
+            {"embedding": "metric", "queries": "coded like rows"},
+        ),
+        ("train.npz --method structhash:ranking=auc", {"ranking": "auc", "C": 30.0}),
+        ("train.npz --method cghash:C=30", {"loss": "squared_hinge", "C": 30}),
+        ("train.npz --method lsh", {}),
+    ],
+)
+def test_what_was_learned_and_why(machine, here, tmp_path, words, said):
+    np.save(here / "few.npy", X[:200][::2])
+    np.savez(here / "two.npz", X=X[:300][Y[:300] < 2], y=Y[:300][Y[:300] < 2])
+    facts = machine("fit", *words.split(), "-o", tmp_path / "m", "--bits", 3)
+    told = {"embedding", "because", "queries", "ranking", "loss", "C"}
+    assert {name: facts[name] for name in said} == said
+    assert (facts.keys() & told) - {"queries"} == said.keys() - {"queries"}
+    assert (
+        machine("info", tmp_path / "m").items() >= {name: facts[name] for name in facts.keys() & told}.items()
+    )
+
+
+@pytest.mark.slow
+def test_judgements_that_help(machine, here, tmp_path):
+    rng = np.random.default_rng(0)
+    helps = [
+        (q, d, 1) for q in range(60) for d in rng.permutation(np.flatnonzero(Y[:300] == Y[q]))[:9] if d != q
+    ]
+    np.savez(tmp_path / "helps.npz", X=X[:300], qrels=np.array(helps))  # queries are rows
+    facts = machine("fit", tmp_path / "helps.npz", "-o", tmp_path / "m", "--bits", 8)
+    assert_same(tmp_path / "m", DistilHash(8, random_state=0).fit(X[:300], Qrels(np.array(helps))))
+    assert (facts["ranking"], facts["because"]) == ("sndcg", "judgements help held-out queries")
+    assert "embedding" not in facts
+
+
+def test_people_read_it_line_by_line(done, here, tmp_path):
+    text = done("fit", "train.npz", "-o", tmp_path / "m", "--bits", 3)
+    assert "\nembedding  posterior\nbecause    there are labels\n" in text
+
+
+# lengths
+
+
+@pytest.mark.parametrize("words", [("--bits", 10), ("--method", "binary_quantization:n_bits=10")])
+def test_a_length_of_its_own_may_be_changed(done, here, tmp_path, words):
+    done("fit", "train.npz", "-o", tmp_path / "m", "--method", "binary_quantization", *words)
+    assert load_model(tmp_path / "m").n_bits_ == 10
+
+
+def test_a_length_is_given_once(assert_refused):
+    words = "fit x.npy -o new --bits 12 --method binary_quantization:n_bits=4"
+    assert_refused(words, "give the length of the code once")
+
+
+# choices
+
+
+def test_alternatives(machine, here, tmp_path):
+    words = ("--bits", 4, "--method", "structhash:ranking=auc,C=3|30")
+    facts = machine("fit", "train.npz", "-o", tmp_path / "m", *words)
+    assert "StructHash(" in facts["method"]
+    assert load_model(tmp_path / "m").ranking == "auc"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "encoder", "words"),
+    [
+        ("distilhash", DistilHash(6), ["as set", "start=several", "structhash:family=rbf"]),
+        ("cghash:C=30", CGHash(6, C=30), ["as set", "C=3", "C=300", "family=rbf"]),
+    ],
+)
+def test_tune_tries_settings_on_training_rows(machine, here, tmp_path, method, encoder, words):
+    options = ("-o", tmp_path / "m", "--bits", 6, "--seed", 2, "--tune", 600, "--method", method)
+    facts = machine("fit", "train.npz", *options)
+    grid = [each.set_params(random_state=2) for _, each in encoder.alternatives()]
+    learn, judge = split(200, 2)
+    scores = [clone(each).fit(X[learn], Y[learn]).score(X[judge], Y[judge]) for each in grid]
+    best = int(np.argmax(scores))
+    assert [line["settings"] for line in facts["tried"]] == words
+    assert [line["map"] for line in facts["tried"]] == scores
+    assert [line["chosen"] for line in facts["tried"]] == [place == best for place in range(len(words))]
+    assert facts["method"] == repr(grid[best])
+    assert_same(tmp_path / "m", grid[best].fit(X[:200], Y[:200]))
+
+
+def test_tune_says_what_it_had_no_time_to_try(machine, done, here, tmp_path):
+    options = ("fit", "train.npz", "-o", tmp_path / "m", "--bits", 4, "--method", "cghash", "--tune", 1e-9)
+    first, *others = machine(*options)["tried"]
+    assert (first["settings"], first["chosen"], first["map"] > 0) == ("as set", True, True)
+    assert others == [
+        {"settings": words, "map": None, "chosen": False} for words in ("C=30", "C=3000", "family=rbf")
+    ]
+    lines = done(*options).splitlines()
+    assert [line.split() for line in lines[:4]] == [
+        ["tried", "held-out", "mAP"],
+        ["as", "set", f"{first['map']:.4g}", "chosen"],
+        ["C=30", "no", "time", "left"],
+        ["C=3000", "no", "time", "left"],
+    ]
+    assert lines[5].startswith("method ")
+    assert load_model(tmp_path / "m").C == 300
+
+
+def test_without_tune_nothing_is_tried(machine, here, tmp_path):
+    assert "tried" not in machine("fit", "train.npz", "-o", tmp_path / "m", "--bits", 2)
+
+
+def test_the_C_that_was_chosen_is_told(machine, here, tmp_path):
+    facts = machine("fit", "train.npz", "-o", tmp_path / "m", "--bits", 4, "--method", "cghash:C=auto")
+    expected = CGHash(4, C="auto", random_state=0).fit(X[:200], Y[:200])
+    assert facts["C"] == load_model(tmp_path / "m").C_ == expected.C_
+
+
+# bad input
+
+BAD = {
+    "missing file": ("nowhere.npz", "no such file"),
+    "NaN": ("nan.npz", "NaN"),
+    "infinity": ("inf.npz", "infinite"),
+    "one class": ("one_class.npz", ""),
+    "one class, one_hot": ("one_class.npz --method one_hot", ""),
+    "one row": ("one_row.npz", ""),
+    "constant rows": ("constant.npz", ""),
+    "constant rows, itq": ("constant.npz --method itq", ""),
+    "a label for each row": ("own_label.npz", ""),
+    "two labels a row": ("two_labels.npz", ""),
+    "two labels a row, cghash": ("two_labels.npz --method cghash", "give one label a row"),
+    "label NaN": ("nan_label.npz", "NaN"),
+    "no labels": ("x.npy --method structhash:ranking=auc", "x.npy holds no labels y"),
+    "no labels for an embedding": ("x.npy --method distilhash:embedding=posterior", "learns from them"),
+    "no labels, one_hot": ("judged.npz --method one_hot", "'one_hot' learns from them"),
+    "judgements to choose by": ("judged.npz --method structhash:C=3|30", "holds no labels y"),
+    "judgements of two columns": ("qrels_wide.npz", "qrels of qrels_wide.npz: "),
+    "judgements beyond the rows": ("qrels_far.npz", "documents run from 60 to 60; give 0 to 59"),
+    "none judged relevant": ("qrels_none.npz", "call no document relevant; give grades above 0"),
+    "neighbours, default": (
+        "x.npy --neighbours",
+        "'distilhash' cannot learn from them; name structhash or cghash",
+    ),
+    "neighbours, itq": ("x.npy --neighbours --method itq", "cannot learn from them"),
+    "neighbours to choose by": ("x.npy --neighbours --method structhash:C=3|30", "cannot learn from them"),
+    "no labels to choose by": ("x.npy --method itq:max_iter=5|9", "holds no labels y"),
+    "unlabeled of another width": ("train.npz --unlabeled narrow.npz", "unlabeled"),
+    "unlabeled with NaN": ("train.npz --unlabeled nan.npz", "NaN"),
+    "no unlabeled file": ("train.npz --unlabeled nowhere.npy", "no such file: nowhere.npy"),
+    "unlabeled, itq": ("train.npz --unlabeled x.npy --method itq", "not learn from such rows; name distilhash"),
+    "unlabeled, a ranking": ("train.npz --unlabeled x.npy --method structhash:ranking=auc", "name distilhash"),
+    "tune 0": ("train.npz --tune 0", "--tune=0.0: give a finite number above 0"),
+    "tune NaN": ("train.npz --tune nan", "--tune=nan"),
+    "tune for ever": ("train.npz --tune inf", "--tune=inf"),
+    "tune, no number": ("train.npz --tune long", "--tune"),
+    "tune, itq": ("train.npz --tune 9 --method itq", "no grid; name distilhash, structhash or cghash"),
+    "tune, one_hot": ("train.npz --tune 9 --method one_hot", "has no grid"),
+    "tune, alternatives": (
+        "train.npz --tune 9 --method cghash:C=3|30",
+        "names its own alternatives; leave out",
+    ),
+    "tune, neighbours": (
+        "train.npz --tune 9 --neighbours",
+        "--tune judges by labels, and --neighbours takes none; leave out",
+    ),
+    "tune, no labels": (
+        "x.npy --tune 9",
+        "x.npy holds no labels y, but --tune judges by them; use a .npz with y",
+    ),
+    "tune, judgements": ("judged.npz --tune 9", "--tune judges by them"),
+    "tune, a label for each row": (
+        "own_label.npz --tune 9",
+        "no two of these 50 have the same label; give more",
+    ),
+    "tune, two labels a row": ("two_labels.npz --tune 9", "give one label a row"),
+    "tune, unlabeled": ("train.npz --tune 9 --unlabeled x.npy", "leave out the one or the other"),
+    "C=auto by judgements": ("judged.npz --method cghash:C=auto", "'cghash:C=auto' learns from them"),
+    "C=auto by neighbours": (
+        "train.npz --neighbours --method structhash:C=auto",
+        "C='auto' is chosen by labels",
+    ),
+    "unknown extension": ("data.txt", "known are .csv, .npy, .npz"),
+    "model as data": ("m", "it is a structhash file of kind 'model'"),
+    "garbage": ("garbage.npz", ""),
+    "n_bits 0": ("train.npz --bits 0", "--bits"),
+    "n_bits no number": ("train.npz --bits many", "--bits"),
+    "n_bits in the method": ("train.npz --method structhash:n_bits=8", "give the length of the code by --bits"),
+    "unknown method": ("train.npz --method magic", "no method is called 'magic'; there are distilhash"),
+    "unknown setting": ("train.npz --method structhash:magic=3", "magic=3"),
+    "unknown ranking": ("train.npz --method structhash:ranking=magic", "magic"),
+    "bad C": ("train.npz --method structhash:C=-3", "C=-3"),
+    "two methods": ("train.npz --method distilhash,lsh", "name one method that learns from DATA"),
+    "float has no model": ("train.npz --method float", "name one method that learns from DATA"),
+    "fit on the database": ("train.npz --method itq@database", "name one method that learns from DATA"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("words", "part"), BAD.values(), ids=BAD.keys())
+def test_bad_input_is_refused(assert_refused, words, part):
+    assert_refused(f"fit {words} -o new", part)
+
+
+def test_models_do_not_take_the_names_of_data_files(assert_refused):
+    assert_refused("fit train.npz -o new.npy", ".npy files hold data")

@@ -1,0 +1,75 @@
+"""``structhash info``."""
+
+import pytest
+
+from structhash import load_model
+from structhash.pieces import spell
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("m", {"kind": "model", "class": "DistilHash", "bits": 16, "features": 64, "weighted": False}),
+        ("w", {"kind": "model", "class": "CGHash", "bits": 12, "weighted": True}),
+        ("m.index", {"kind": "index.exact", "class": "Exact", "bits": 16, "codes": 300, "weighted": False}),
+        ("w.index", {"bits": 12, "weighted": True}),
+        ("m.npy", {"kind": "codes", "rows": 300, "bits": 16}),
+        ("x.npy", {"kind": "data", "rows": 300, "features": 64, "dtype": "float32"}),
+        ("ids.npy", {"kind": "array", "shape": [300]}),
+        ("train.csv", {"kind": "data", "rows": 200, "features": 64, "classes": 10, "labels": "int64"}),
+        ("judged.npz", {"kind": "data", "rows": 60, "queries": 2, "judgements": 3}),
+    ],
+)
+def test_what_a_file_is(machine, done, here, name, facts):
+    found = machine("info", name)
+    assert found["file"] == name
+    assert {key: found[key] for key in facts} == facts
+    assert str(facts[next(reversed(facts))]) in done("info", name)
+
+
+def test_settings_of_a_model(machine, here):
+    assert machine("info", "w")["parameters"]["n_far"] == 9
+
+
+def test_answers_of_a_search(machine, done, here, tmp_path):
+    done("search", "m.index", "m.npy", "-k", 2, "-o", tmp_path / "o.npz")
+    assert machine("info", tmp_path / "o.npz")["ids"] == "int64 [300, 2]"
+
+
+def test_what_a_model_learned(machine, done, here):
+    found = machine("info", "m")
+    assert found["embedding"] == spell(load_model("m").embedding_) == "posterior"
+    assert found["because"] == "there are labels"
+    assert "embedding   posterior\n" in done("info", "m")
+    found = machine("info", "w")
+    assert "embedding" not in found
+    assert (found["loss"], found["C"]) == ("squared_hinge", 300)
+
+
+def test_the_settings_of_an_embedding(machine, done, here, tmp_path):
+    method = "distilhash:embedding=posterior:n_anchors=50"
+    done("fit", "train.npz", "-o", tmp_path / "e", "--bits", 2, "--method", method)
+    found = machine("info", tmp_path / "e")
+    assert found["embedding"] == "posterior:n_anchors=50"
+    assert "because" not in found
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("nowhere", ["no such file: nowhere"]),
+        ("garbage.npz", ["garbage.npz: it is damaged or holds Python objects", "save arrays of numbers"]),
+        (
+            "data.txt",
+            [
+                "data.txt: it is text",
+                "structhash fit makes models",
+                "structhash index makes indexes",
+                "data files end in .csv, .npy, .npz",
+            ],
+        ),
+        ("damaged", ["damaged"]),
+    ],
+)
+def test_bad_input_is_refused(assert_refused, name, parts):
+    assert_refused(f"info {name}", *parts)

@@ -1,0 +1,124 @@
+"""Words of the command line, and what data files hold."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from structhash.cli.inputs import (
+    check_columns,
+    check_labels,
+    learns_without_labels,
+    read_judgements,
+    split_measures,
+    split_methods,
+    split_numbers,
+)
+from structhash.evaluation import MEASURES, every_method, parse_method
+from structhash.io import Dataset
+
+X = np.zeros((4, 2))
+FILE = Path("d.npz")
+
+
+def test_numbers_are_split_at_commas_and_come_once():
+    assert split_numbers("--bits", "16, 8,16", 1) == [16, 8]
+
+
+@pytest.mark.parametrize("text", ["", "1,", "0", "-1", "1.5", "a", "1 2"])
+def test_other_numbers_are_refused(text):
+    with pytest.raises(ValueError, match=r"--bits '.*': give whole numbers of at least 1, separated by commas"):
+        split_numbers("--bits", text, 1)
+
+
+def test_measures_are_repeated_or_separated_by_commas():
+    assert split_measures(None) == list(MEASURES)
+    assert split_measures(["map, auc", "map", "ndcg@5"]) == ["map", "auc", "ndcg@5"]
+    with pytest.raises(ValueError, match="magic"):
+        split_measures(["map,magic"])
+
+
+def test_methods_are_split_at_commas_and_come_once():
+    found = split_methods("structhash:ranking=auc,C=3,lsh,lsh,itq@database")
+    assert [method.name for method in found] == ["structhash:ranking=auc,C=3", "lsh", "itq@database"]
+
+
+def test_all_means_every_method_or_those_that_need_no_labels():
+    assert [method.name for method in split_methods("all")] == every_method()
+    judged = {method.name for method in split_methods("all", judged=True)}
+    assert {"distilhash", "cghash", "itq"} <= judged < set(every_method())
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("distilhash", True),
+        ("distilhash:embedding=cosine", True),
+        ("distilhash:embedding=posterior", False),
+        ("cghash", True),
+        ("cghash:C=auto", False),
+        ("structhash:C=3|30", False),
+        ("itq", True),
+        ("itq@database", False),
+        ("one_hot", False),
+        ("float", True),
+    ],
+)
+def test_which_methods_learn_without_labels(spec, expected):
+    assert learns_without_labels(parse_method(spec)) is expected
+
+
+def test_labels_are_one_value_a_row():
+    y = np.array(["a", "b", "a", "c"])
+    assert check_labels(Dataset(X, y), FILE, "why") is y
+    for bad, part in (
+        (None, "d.npz holds no labels y, but why; use a .npz with y"),
+        (np.zeros((4, 2)), r"y of d.npz has shape \(4, 2\); give one label a row"),
+        (np.array([0, 1, np.nan, 1]), "y of d.npz holds NaN or infinite values"),
+    ):
+        with pytest.raises(ValueError, match=part):
+            check_labels(Dataset(X, bad), FILE, "why")
+
+
+def test_judgements_are_those_of_queries_or_of_rows():
+    qrels = np.array([[1, 3, 2], [0, 1, 1], [1, 3, 2]], np.int32)
+    for data in (Dataset(X, Q=X[:2], qrels=qrels), Dataset(X, qrels=qrels)):
+        assert read_judgements(data, FILE).tolist() == [[0, 1, 1], [1, 3, 2]]
+    with pytest.raises(ValueError, match=r"qrels of d.npz: judged queries run from 0 to 1; give 0 to 0"):
+        read_judgements(Dataset(X, Q=X[:1], qrels=qrels), FILE)
+    with pytest.raises(ValueError, match=r"qrels of d.npz call no document relevant; give grades above 0"):
+        read_judgements(Dataset(X, qrels=qrels * [1, 1, 0]), FILE)
+
+
+def test_columns_have_the_same_names_in_the_same_order():
+    check_columns(["a", "b"], FILE, ["a", "b"], "the model")
+    check_columns(None, FILE, ["a", "b"], "the model")
+    check_columns(["a", "b"], FILE, None, "the model")
+    expected = "d.npz has the columns b, a; the model needs a, b in this order; the first to differ is column 1"
+    with pytest.raises(ValueError, match=expected):
+        check_columns(["b", "a"], FILE, ["a", "b"], "the model")
+
+
+def test_a_model_remembers_its_columns(run, done, tmp_path):
+    for name, head in (("a.csv", "p,q,y"), ("b.csv", "q,p,y")):
+        lines = [f"{i % 7},{i % 3},{i % 2}" for i in range(40)]
+        (tmp_path / name).write_text("\n".join([head, *lines]))
+    done("fit", tmp_path / "a.csv", "-o", tmp_path / "m", "--method", "lsh", "--bits", 4)
+    done("encode", tmp_path / "m", tmp_path / "a.csv", "-o", tmp_path / "c.npy")
+    for words in (
+        ("encode", tmp_path / "m", tmp_path / "b.csv", "-o", tmp_path / "d.npy"),
+        ("fit", tmp_path / "a.csv", "-o", tmp_path / "d.npy2", "--unlabeled", tmp_path / "b.csv"),
+    ):
+        found = run(*words)
+        assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
+        assert "has the columns q, p; " in found.stderr
+        assert "needs p, q in this order" in found.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "c.npy", "m"]
+
+
+def test_long_lists_of_columns_are_cut():
+    names = [f"p{j}" for j in range(40)]
+    with pytest.raises(ValueError, match="the first to differ is column 21") as found:
+        check_columns([*names[:20], "new", *names[21:]], FILE, names, "the model")
+    assert "p7, ... (40 in all) in this order" in str(found.value)
+    assert "p9" not in str(found.value)

@@ -1,0 +1,99 @@
+"""``structhash search``."""
+
+import os
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from structhash import load_model
+from structhash.search import Exact, load_index
+
+X, Y = load_digits(return_X_y=True)
+X = X.astype(np.float32)
+
+
+@pytest.mark.parametrize("name", ["m", "w"])
+def test_answers_are_those_of_the_library(machine, here, name):
+    model = load_model(name)
+    index = Exact(model.n_bits_, model.search_weights_)
+    index.add(model.encode(X[200:500]))
+    distances, ids = index.search(model.encode_queries(X[:2]), 4)
+    found = machine("search", f"{name}.index", "judged.npz", "--model", name, "-k", 4)
+    assert found["bits"] == model.n_bits_
+    assert found["k"] == 4
+    assert [each["ids"] for each in found["results"]] == ids.tolist()
+    assert [each["distances"] for each in found["results"]] == distances.tolist()
+    assert (index.weights is None) == (name == "m")
+
+
+def test_the_nearest_in_a_file(done, here, tmp_path):
+    text = done("search", "m.index", "m.npy", "-k", 2, "-o", tmp_path / "o.npz")
+    assert "... and 297 more queries" in text
+    assert f"wrote 300 queries to {tmp_path / 'o.npz'}" in text
+    with np.load(tmp_path / "o.npz") as found:
+        expected = load_index("m.index").search(np.load("m.npy"), 2)
+        np.testing.assert_array_equal([found["distances"], found["ids"]], expected)
+
+
+def test_all_within_a_radius(machine, done, here, tmp_path):
+    lims, distances, ids = load_index("m.index").radius(np.load("m.npy"), 1)
+    document = machine("search", "m.index", "m.npy", "--radius", 1, "-o", tmp_path / "o.npz")
+    assert (document["radius"], "k" in document) == (1, False)
+    assert [len(each["ids"]) for each in document["results"]] == np.diff(lims).tolist()
+    with np.load(tmp_path / "o.npz") as found:
+        for got, expected in zip(found.values(), (lims, distances, ids), strict=True):
+            np.testing.assert_array_equal(got, expected)
+    lines = done("search", "m.index", "m.npy", "--radius", 1).splitlines()  # no terminal: all of them
+    rows = [(q, r + 1) for q, n in enumerate(np.diff(lims).tolist()) for r in range(n)]
+    expected = [(*row, i, d) for row, i, d in zip(rows, ids.tolist(), distances.tolist(), strict=True)]
+    assert [tuple(map(int, line.split())) for line in lines[1:]] == expected
+    assert os.listdir(tmp_path) == ["o.npz"]
+
+
+def test_more_neighbours_than_codes(machine, done, here, tmp_path):
+    np.save(tmp_path / "two.npy", np.load("m.npy")[:2])
+    done("index", tmp_path / "two.npy", "-o", tmp_path / "i")
+    found = machine("search", tmp_path / "i", tmp_path / "two.npy")
+    assert [sorted(each["ids"]) for each in found["results"]] == [[0, 1], [0, 1]]
+    found = machine("search", "w.index", "judged.npz", "--model", "w", "-k", 10**11)
+    assert len(found["results"][0]["ids"]) == 300
+
+
+def test_a_prefix_index_with_ids_is_searched_by_the_whole_model(machine, done, here, tmp_path):
+    codes, out = tmp_path / "c.npy", tmp_path / "i"
+    done("encode", "w", "x.npy", "-o", codes, "--bits", 5)
+    done("index", codes, "-o", out, "--model", "w", "--bits", 5)
+    assert len(machine("search", out, "judged.npz", "--model", "w")["results"]) == 2
+    done("index", codes, "-o", out, "--bits", 5, "--ids", "ids.npy")
+    assert machine("search", out, codes, "-k", 1)["results"][0]["ids"][0] % 10 == 0
+
+
+def test_a_model_with_more_bits_than_an_unknown_index_is_warned_of(run, done, here, tmp_path):
+    done("encode", "w", "x.npy", "-o", tmp_path / "c.npy", "--bits", 9)
+    done("index", tmp_path / "c.npy", "-o", tmp_path / "i", "--bits", 9)
+    result = run("search", tmp_path / "i", "x.npy", "--model", "w", "--json")
+    assert result.exit_code == 0
+    assert result.stderr == "warning: w has 12 bits, the index 9: right only where it holds prefixes\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("m m.npy", ["m: it holds 'model', not 'index'", "structhash index makes indexes"]),
+        ("train.npz m.npy", ["train.npz: it is a .npz or other zip file, no index"]),
+        ("train.csv m.npy", ["train.csv: it is text, no index"]),
+        ("damaged m.npy", ["damaged: it is damaged or no safetensors file", "structhash index makes indexes"]),
+        ("garbage.npy m.npy", []),
+        ("m.index m.npy -k 0", ["-k"]),
+        ("m.index m.npy -k 3 --radius 2", ["-k and --radius ask for different things; give one of them"]),
+        ("m.index m.npy --radius -1", ["--radius"]),
+        ("m.index m.npy --radius nan", []),
+        ("m.index x.npy", ["must be uint8"]),
+        ("m.index train.npz", ["train.npz is not a .npy file of codes; for vectors, give --model too"]),
+        ("m.index ids.npy", []),
+        ("m.index x.npy --model w", ["the index was made with another model than w; give that one"]),
+    ],
+)
+def test_bad_input_is_refused(assert_refused, words, parts):
+    assert_refused(f"search {words}", *parts)
