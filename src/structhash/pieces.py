@@ -206,5 +206,7 @@ def spell(piece: Any) -> Any:
     """The string that `load` turns back into this dataclass piece; other values come back as they are."""
     if not is_dataclass(piece) or isinstance(piece, type):
         return piece
-    changed = [f"{f.name}={getattr(piece, f.name)}" for f in fields(piece) if getattr(piece, f.name) != f.default]
+    changed = [
+        f"{f.name}={getattr(piece, f.name)}" for f in fields(piece) if getattr(piece, f.name) != f.default
+    ]
     return snake(type(piece).__name__) + (":" + ",".join(changed) if changed else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 from collections.abc import Generator, Iterator
 from dataclasses import replace
@@ -10,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.validation import check_count, check_positive
@@ -230,9 +230,8 @@ class DistilHash(LearnedEncoder):
     def _learn(self, X: Any, y: Any, unlabeled: Any, pieces: _Pieces) -> Iterator[Step]:
         """Distil, and become fitted."""
         if y is None and self.needs_y():
-            raise ValueError(
-                f"embedding={self.embedding!r} learns from labels: give y, or embedding='cosine' or 'manifold'"
-            )
+            other = "embedding='cosine' or 'manifold'"
+            raise ValueError(f"embedding={self.embedding!r} learns from labels: give y, or {other}")
         checked = self._check_input(X, keep=True) if y is None else self._check_input(X, y, keep=True)
         class_index = None if y is None else check_labels(checked.y, len(checked.X))[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
@@ -261,11 +260,9 @@ class DistilHash(LearnedEncoder):
             learned = replace(learned, function=function)
         return _Choice(learned, reason)
 
-    def _rank(
-        self, X: NDArray[Any], qrels: Qrels, pieces: _Pieces, random_state: Any
-    ) -> Generator[Step, None, _Choice]:
+    def _rank(self, X: NDArray[Any], qrels: Qrels, pieces: _Pieces) -> Generator[Step, None, _Choice]:
         """Learn bits from judgements."""
-        rng = generator(random_state)
+        rng = generator(self.random_state)
         problem = problem_from_judgements(X, qrels, pieces.family, self.tolerance, rng)
         learned = yield from learn(problem, self._plan(pieces.start), rng)
         return _Choice(learned, "judgements help held-out queries")
@@ -274,13 +271,12 @@ class DistilHash(LearnedEncoder):
         """Learn from the documents alone, then from judgements where they help, and become fitted."""
         if unlabeled is not None or pieces.embedding is not None:
             given = "unlabeled rows are" if unlabeled is not None else f"embedding={self.embedding!r} is"
-            raise ValueError(
-                f"{given} for labels, one a row, or none; here y is Qrels: leave out the one or the other"
-            )
+            advice = "leave out the one or the other"
+            raise ValueError(f"{given} for labels, one a row, or none; here y is Qrels: {advice}")
         checked = self._check_input(X, keep=True)
         relevant = relevant_documents(checked.X, qrels)
         from_documents = self._distil(checked.X, None, None, pieces)
-        from_judgements = self._rank(checked.X, qrels, pieces, self.random_state)
+        from_judgements = self._rank(checked.X, qrels, pieces)
         if kept := self._kept():
             again = from_judgements if kept.embedding is None else from_documents
             chosen = yield from again
@@ -288,8 +284,8 @@ class DistilHash(LearnedEncoder):
             return
 
         def learn_from(part: Qrels) -> HashFunction:
-            trial_state = copy.deepcopy(self.random_state)  # trials draw nothing from the generator of the user
-            return finish(self._rank(checked.X, part, pieces, trial_state))[1].learned.function
+            trial = clone(self)  # so that nothing is drawn from the random_state of this encoder
+            return finish(trial._rank(checked.X, part, pieces))[1].learned.function
 
         steps, chosen = finish(from_documents)
         if judgements_help(chosen.learned.function, learn_from, checked.X, qrels, relevant):
