@@ -16,7 +16,7 @@ PRODUCT_BLOCK_ROWS = 512  # rows whose cosines to all others are held at a time
 COSINE_DIGITS = 9  # of cosines, so that rounding does not order equal ones
 SCALE_NEIGHBOUR = 7  # the neighbour whose distance is a node's unit of length
 DENSE_GRAPH_NODES = 512  # a graph of so many nodes has its eigenvectors computed by a dense solver
-MIN_EIGENVALUE = 0.05  # smaller eigenvalues are left out, because vectors are divided by them
+MIN_GRAPH_EIGENVALUE = 0.05  # smaller eigenvalues are left out, because vectors are divided by them
 
 
 def nearest(
@@ -84,7 +84,7 @@ def diffusion(
         return inverse * (W @ (inverse * x)) - constant * (constant @ x)
 
     values, vectors = leading(walk, m, min(count, m - 1), rng)
-    values, vectors = np.minimum(values[values > MIN_EIGENVALUE], 1), vectors[:, values > MIN_EIGENVALUE]
+    values, vectors = np.minimum(values[values > MIN_GRAPH_EIGENVALUE], 1), vectors[:, values > MIN_GRAPH_EIGENVALUE]
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(len(values))])  # solvers return either sign
     return inverse[:, None] * vectors * (signs * np.sqrt((1 - alpha) / (1 - alpha * values)) / values)

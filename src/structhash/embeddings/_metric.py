@@ -12,7 +12,7 @@ from sklearn.utils.extmath import randomized_svd
 from structhash._numerics.blocks import normalize_rows
 from structhash.embeddings._graph import nearest
 
-RIDGES = (1.0, 3.0, 10.0, 30.0)  # added to the within-class covariance, in units of its mean variance
+METRIC_RIDGES = (1.0, 3.0, 10.0, 30.0)  # added to the within-class covariance, in units of its mean variance
 ASSUMED_VARIANCE = 1.0  # variance between classes that every direction is assumed to have besides its own
 N_SPLITS = 8  # of the classes, to choose among the ridges
 HELD_OUT_CLASSES = 0.3  # share of the classes on which a metric is judged
@@ -28,16 +28,16 @@ def choose_matrix(
     """The matrix (d, d) of the best ridge, or I, for centred rows Z (n, d)."""
     n_classes = class_index.max() + 1
     n_held = max(2, int(HELD_OUT_CLASSES * n_classes))
-    totals = np.zeros(1 + len(RIDGES))
+    totals = np.zeros(1 + len(METRIC_RIDGES))
     for _ in range(N_SPLITS if n_classes - n_held >= 2 else 0):
         held = np.isin(class_index, rng.permutation(n_classes)[:n_held])
         judged = rng.permutation(np.flatnonzero(held))[:MAX_JUDGED_ROWS]
         rest = np.unique(class_index[~held], return_inverse=True)[1]
         totals[0] += neighbour_precision(Z[judged], class_index[judged])
-        for k, M in enumerate(ridge_matrices(Z[~held], rest, RIDGES), 1):
+        for k, M in enumerate(ridge_matrices(Z[~held], rest, METRIC_RIDGES), 1):
             totals[k] += neighbour_precision(Z[judged] @ M, class_index[judged])
     best = int(np.argmax(totals))
-    return np.eye(Z.shape[1]) if best == 0 else next(ridge_matrices(Z, class_index, RIDGES[best - 1 : best]))
+    return np.eye(Z.shape[1]) if best == 0 else next(ridge_matrices(Z, class_index, METRIC_RIDGES[best - 1 : best]))
 
 
 def leading_directions(Z: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:

@@ -16,9 +16,9 @@ from structhash._numerics.gaussian import similarities, squared_distances
 MAX_TRIAL_ROWS = 700  # rows on which form and bandwidth are chosen
 VARIANCES = (0.05, 0.1, 0.2, 0.4)  # sigma^2, in mean squared distances of two rows
 FORMS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))  # shares of a row's direction, and of its position around the mean
-RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+POSTERIOR_RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 LOG_SHARPNESS = (-1.0, 6.0)  # bounds of the logarithm of the factor in the softmax
-MIN_EIGENVALUE = 1e-6  # of the kernel, as a share of the largest; smaller ones are left out
+MIN_KERNEL_EIGENVALUE = 1e-6  # of the kernel, as a share of the largest; smaller ones are left out
 MIN_REST = 1e-6  # share of a row's score that must rest on other rows
 
 
@@ -101,7 +101,7 @@ def regress(
     prior = np.bincount(class_index) / len(class_index)
     K = similarities(squared_distances(anchors, anchors), np.asarray(sigma))
     values, vectors = np.linalg.eigh(K)
-    kept = values > MIN_EIGENVALUE * values[-1]
+    kept = values > MIN_KERNEL_EIGENVALUE * values[-1]
     root = vectors[:, kept] / np.sqrt(values[kept])
 
     def in_coordinates(part: Any) -> NDArray[np.float64]:
@@ -122,7 +122,7 @@ def regress(
         root, AY = root @ turn, turn.T @ AY
     A, Y = in_coordinates(left_out), residual_indicators(left_out)
     squares, best = A**2, np.inf
-    for ridge in RIDGES:
+    for ridge in POSTERIOR_RIDGES:
         shrunk = 1 / (np.maximum(s, 0) + ridge)
         own = np.minimum(squares @ shrunk, 1 - MIN_REST)[:, None]
         scores = (A @ (shrunk[:, None] * AY) - own * Y) / (1 - own) + prior

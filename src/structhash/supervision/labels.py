@@ -223,6 +223,10 @@ def as_supervision(y: Any, n_near: int = 50, n_far: int = 100) -> Supervision:
     n_near, n_far : int
         Settings of the `Labels`.
 
+    Returns
+    -------
+    Supervision
+
     Raises
     ------
     TypeError

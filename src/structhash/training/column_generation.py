@@ -185,7 +185,20 @@ def new_bit(
 
 
 def bit_values(family: Family, Z: NDArray[Any], params: Params) -> NDArray[np.uint8]:
-    """One bit on features Z (n, m), uint8 (n,)."""
+    """Values of one bit on the training points.
+
+    Parameters
+    ----------
+    family : Family
+    Z : ndarray (n, m)
+        Features.
+    params : dict of arrays
+        Of one bit.
+
+    Returns
+    -------
+    ndarray uint8 (n,)
+    """
     return (family.decide(Z, params)[:, 0] > 0).astype(np.uint8)
 
 

@@ -118,7 +118,14 @@ def new_class_evidence(points: EmbeddedPoints, unlabeled: NDArray[Any]) -> tuple
 def warn_without_unlabeled(
     embedding: Embedding, class_index: NDArray[np.int64] | None, unlabeled: NDArray[Any] | None
 ) -> None:
-    """Warn where an embedding wants unlabeled rows beside labels and has none."""
+    """Warn where an embedding wants unlabeled rows beside labels and has none.
+
+    Parameters
+    ----------
+    embedding : Embedding
+    class_index : int64 (n,) or None
+    unlabeled : ndarray (m, d) or None
+    """
     if embedding.wants_unlabeled and class_index is not None and unlabeled is None:
         logger.warning(
             "embedding=%r learns from rows like those to be searched: give unlabeled=, or take 'metric', which "

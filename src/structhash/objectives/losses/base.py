@@ -151,6 +151,21 @@ class Loss:
         """Cutting plane of each query, by the counts of a ranking: see `Ranking.most_violated` and `Hinge`.
 
         Only a loss that is not smooth gives it.
+
+        Parameters
+        ----------
+        near, far : float64 (sum P,) and (sum N,)
+            Distances of the relevant and of the irrelevant points of Q queries.
+        near_ptr, far_ptr : int64 (Q + 1,)
+            Query i owns ``near[near_ptr[i]:near_ptr[i + 1]]``, and ``far`` alike.
+
+        Returns
+        -------
+        loss : float64 (Q,)
+        above : int32 (sum P,)
+            Irrelevant points before each relevant one.
+        below : int32 (sum N,)
+            Relevant points after each irrelevant one.
         """
         raise NotImplementedError
 
