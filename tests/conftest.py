@@ -110,7 +110,7 @@ def drop_piece(tmp_path):
     with ExitStack() as undo:
 
         def drop(kind, text):
-            package, folder = importlib.import_module(KINDS[kind]), tmp_path / kind
+            package, folder = importlib.import_module(KINDS.get(kind, f"structhash.{kind}")), tmp_path / kind
             folder.mkdir()
             (folder / "toy.py").write_text(text)
             package.__path__.append(str(folder))

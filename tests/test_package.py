@@ -267,6 +267,8 @@ def makes_an_object(value):
         return isinstance(value, ast.BinOp)
     if isinstance(value.func, ast.Name):
         return value.func.id == "cls" or value.func.id[0].isupper()
+    if isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Call):
+        return ast.unparse(value.func.value) == "super()"  # as the tags of scikit-learn are made
     return isinstance(value.func, ast.Subscript)
 
 

@@ -1,15 +1,13 @@
-"""Pieces are found by folder, made from words, spelled back; every kind alike."""
+"""Pieces are found by folder, made from text, spelled back; every kind alike."""
 
-import importlib
-import sys
+import inspect
 from dataclasses import dataclass, fields, is_dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
-import structhash.objectives.rankings
 from structhash import StructHash
-from structhash.evaluation.methods import parse_method
 from structhash.families.starts.spectral import Spectral
 from structhash.objectives.rankings.auc import AUC
 from structhash.objectives.rankings.ndcg import NDCG
@@ -17,54 +15,25 @@ from structhash.objectives.regularizers.l1 import L1
 from structhash.pieces import KINDS, build, classes, literal, load, names, settings, snake, spell
 
 EVERY = [(kind, name) for kind in KINDS for name in names(kind)]
-PLAIN = [(kind, name) for kind, name in EVERY if is_dataclass(classes(kind)[name])]
+
+
+def is_loadable(piece):
+    """Whether a class needs no arguments."""
+    return not any(
+        each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+        for each in inspect.signature(piece).parameters.values()
+    )
+
+
+LOADABLE = [(kind, name) for kind, name in EVERY if is_loadable(classes(kind)[name])]
+PLAIN = [(kind, name) for kind, name in LOADABLE if is_dataclass(classes(kind)[name])]
 NUMERIC = [
-    (kind, name, field.name, 2 * field.default)
+    (kind, name, field.name, 2 * field.default or 1)
     for kind, name in PLAIN
     for field in fields(classes(kind)[name])
     if type(field.default) in (int, float)
 ]
 METHODS = {"structhash": StructHash}
-
-TOY = '''
-"""A ranking that is only in a test."""
-
-from dataclasses import dataclass
-
-from structhash.objectives.rankings.auc import AUC
-
-
-@dataclass(frozen=True)
-class ToyRanking:
-    """AUC with its loss doubled."""
-
-    factor: float = 2.0
-
-    def score(self, relevant):
-        return 1 - self.factor * (1 - AUC().score(relevant))
-
-    def most_violated(self, near, far, near_ptr, far_ptr):
-        loss, above, below = AUC().most_violated(near, far, near_ptr, far_ptr)
-        return self.factor * loss, above, below
-
-
-class _Hidden:
-    pass
-'''
-
-
-@pytest.fixture
-def toy(tmp_path):
-    """A new file, seen as if it lay in the folder of rankings."""
-    (tmp_path / "toy.py").write_text(TOY)
-    (tmp_path / "_private.py").write_text("class Private: pass\n")
-    structhash.objectives.rankings.__path__.append(str(tmp_path))
-    importlib.invalidate_caches()
-    yield
-    structhash.objectives.rankings.__path__.remove(str(tmp_path))
-    sys.modules.pop("structhash.objectives.rankings.toy", None)
-    vars(structhash.objectives.rankings).pop("toy", None)
-    importlib.invalidate_caches()
 
 
 @pytest.mark.parametrize(
@@ -102,10 +71,22 @@ def test_names_hold_the_pieces_of_the_design_sorted(kind, expected):
     assert found == sorted(found)
 
 
-@pytest.mark.parametrize(("kind", "name"), EVERY)
+@pytest.mark.parametrize(("kind", "name"), LOADABLE)
 def test_every_piece_loads_by_its_name(kind, name):
     assert type(load(kind, name)) is classes(kind)[name]
     assert type(load(kind, f" {name} ")) is classes(kind)[name]
+
+
+@pytest.mark.parametrize(("kind", "name"), sorted(set(EVERY) - set(LOADABLE)))
+def test_a_piece_that_needs_settings_says_so(kind, name):
+    with pytest.raises(ValueError, match=r"wrong type|missing"):
+        load(kind, name)
+
+
+def test_most_pieces_need_no_settings():
+    """Data that users give, and indexes, have no defaults."""
+    assert {kind for kind, _ in set(EVERY) - set(LOADABLE)} <= {"supervision", "indexes"}
+    assert {kind for kind, _ in LOADABLE} >= set(KINDS) - {"indexes"}
 
 
 @pytest.mark.parametrize(("kind", "name"), PLAIN)
@@ -201,8 +182,8 @@ def test_a_piece_without_settings_says_so():
         ("starts", "spectral:ridge=-1", "ridge"),
         ("starts", "spectral:ridge=much", "ridge"),
         ("starts", "random_planes:count=0", "count"),
-        ("families", "linear:steps=-1", "steps"),
-        ("families", "linear:steps=few", "steps"),
+        ("families", "linear:max_iter=-1", "max_iter"),
+        ("families", "linear:max_iter=few", "max_iter"),
         ("families", "linear:sharpness=0", "sharpness"),
     ],
 )
@@ -226,8 +207,8 @@ def test_a_setting_given_twice_is_refused():
         ("structhash:C=3,ranking=ndcg:k=10", {"ranking": "ndcg:k=10", "C": 3}),
         ("structhash:start=spectral:ridge=2,n_near=7", {"start": "spectral:ridge=2", "n_near": 7}),
         (
-            "structhash:family=linear:steps=5,sharpness=1,ranking=ndcg:k=3,normalizer=paper",
-            {"family": "linear:steps=5,sharpness=1", "ranking": "ndcg:k=3,normalizer=paper"},
+            "structhash:family=linear:max_iter=5,sharpness=1,ranking=ndcg:k=3,normalizer=paper",
+            {"family": "linear:max_iter=5,sharpness=1", "ranking": "ndcg:k=3,normalizer=paper"},
         ),
         ("structhash: C = 3 , ranking = auc ", {"C": 3, "ranking": "auc"}),
     ],
@@ -236,81 +217,6 @@ def test_settings_of_a_nested_piece_stay_with_it(spec, expected):
     assert settings(StructHash, spec, spec.partition(":")[2]) == expected
     found = build(METHODS, "methods", spec).get_params()
     assert found == {**StructHash().get_params(), **expected}
-
-
-def test_a_new_file_in_the_folder_is_a_new_ranking(toy):
-    assert "toy_ranking" in names("rankings")
-    assert "_hidden" not in names("rankings")
-    assert "private" not in names("rankings")
-    piece = load("rankings", "toy_ranking:factor=1.5")
-    assert spell(piece) == "toy_ranking:factor=1.5"
-    with pytest.raises(ValueError, match=r"there are auc, .*toy_ranking"):
-        load("rankings", "nosuch")
-
-
-def test_a_new_ranking_trains_and_is_saved_without_another_edit(toy, tmp_path):
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(3), 10)
-    X = rng.standard_normal((3, 4))[y] + 0.3 * rng.standard_normal((30, 4))
-    fit = StructHash(n_bits=2, ranking="toy_ranking:factor=1", random_state=0).fit(X, y)
-    same = StructHash(n_bits=2, ranking="auc", random_state=0).fit(X, y)
-    np.testing.assert_array_equal(fit.transform(X), same.transform(X))
-    np.testing.assert_array_equal(fit.weights_, same.weights_)
-    fit.save(tmp_path / "model")
-    assert structhash.load_model(tmp_path / "model").ranking == "toy_ranking:factor=1"
-
-
-TOYS = {
-    "families": """
-from dataclasses import dataclass
-from structhash.families.linear import Linear
-
-@dataclass(frozen=True)
-class ToyFamily(Linear):
-    "Linear bits, three steps."
-    steps: int = 3
-""",
-    "baselines": """
-from structhash.baselines import LSH
-
-class ToyBaseline(LSH):
-    "Random planes under another name."
-""",
-}
-
-
-@pytest.fixture
-def dropped(request, tmp_path):
-    """A file in the folder of a kind, as if it lay there."""
-    package = importlib.import_module(f"structhash.{request.param}")
-    (tmp_path / "toy.py").write_text(TOYS[request.param])
-    package.__path__.append(str(tmp_path))
-    importlib.invalidate_caches()
-    yield request.param
-    package.__path__.remove(str(tmp_path))
-    sys.modules.pop(f"structhash.{request.param}.toy", None)
-    vars(package).pop("toy", None)
-    importlib.invalidate_caches()
-
-
-@pytest.mark.parametrize(
-    ("dropped", "name", "method"),
-    [("families", "toy_family", "structhash:family=toy_family"), ("baselines", "toy_baseline", "toy_baseline")],
-    indirect=["dropped"],
-)
-def test_a_new_family_or_baseline_is_found_and_fitted_without_another_edit(dropped, name, method):
-    assert name in names(dropped)
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(3), 10)
-    X = rng.standard_normal((3, 4))[y] + 0.3 * rng.standard_normal((30, 4))
-    encoder, _ = parse_method(method).fit(X, y, 4, 0)
-    assert encoder.encode(X).shape == (30, 1)
-
-
-def test_the_toy_is_gone_again():
-    assert "toy_family" not in names("families")
-    assert "toy_baseline" not in names("baselines")
-    assert "toy_ranking" not in names("rankings")
 
 
 def test_imported_and_private_classes_are_no_pieces():
@@ -329,3 +235,23 @@ def test_a_class_without_dataclass_fields_is_spelled_as_itself():
     thing = object()
     assert spell(thing) is thing
     assert spell(Nested(depth=4)) == "nested:depth=4"
+
+
+def test_tuples_survive_spelling():
+    piece = load("embeddings", "posterior:query_temperatures=(3.0, 1.5),temperature=2.0")
+    assert (piece.query_temperatures, piece.temperature) == ((3.0, 1.5), 2.0)
+    assert load("embeddings", spell(piece)) == piece
+
+
+def test_what_all_objects_of_a_class_share_is_no_setting():
+    @dataclass(frozen=True)
+    class Base:
+        shared: ClassVar[bool] = False
+        depth: int = 3
+
+    class Other(Base):
+        shared = True
+
+    assert spell(Other()) == "other"
+    assert spell(Other(depth=2)) == "other:depth=2"
+    assert spell(Other) is Other

@@ -94,7 +94,7 @@ def test_input_that_would_be_misread_is_refused(model, digits):
         ({"n_jobs": "a"}, "n_jobs='a': give None"),
         ({"random_state": -1}, "random_state=-1: give None"),
         ({"random_state": "a"}, "random_state='a': give None"),
-        ({"family": "linear:steps=2.5"}, "steps=2.5: give an integer"),
+        ({"family": "linear:max_iter=2.5"}, "max_iter=2.5: give an integer"),
         ({"family": "linear:sharpness=nan"}, "sharpness='nan': give a finite number"),
     ],
 )

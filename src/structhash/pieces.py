@@ -12,6 +12,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from dataclasses import fields, is_dataclass
 from numbers import Number
 from typing import Any
 
@@ -203,8 +204,9 @@ def literal(text: str) -> Any:
 
 def spell(piece: Any) -> Any:
     """The string that `load` turns back into this dataclass piece; other values come back as they are."""
-    fields = getattr(piece, "__dataclass_fields__", None)
-    if fields is None:
+    if not is_dataclass(piece) or isinstance(piece, type):
         return piece
-    changed = [f"{key}={getattr(piece, key)}" for key, f in fields.items() if getattr(piece, key) != f.default]
+    changed = [
+        f"{f.name}={getattr(piece, f.name)}" for f in fields(piece) if getattr(piece, f.name) != f.default
+    ]
     return snake(type(piece).__name__) + (":" + ",".join(changed) if changed else "")

@@ -18,7 +18,7 @@ from structhash.pieces import load
 from structhash.supervision import Labels, Triplets
 from structhash.training.column_generation import MAX_REDRAWS, bit_key, column_generation, finish, learn
 from structhash.training.hash_function import HashFunction
-from structhash.training.problem import Problem
+from structhash.training.problem import Plan, Problem
 
 MASTERS = ["squared_hinge", "auc", "ndcg", "sndcg"]
 SCHEDULES = [TotallyCorrective(), Stagewise()]
@@ -233,7 +233,7 @@ def test_the_key_is_the_same_for_a_bit_and_its_complement_only(rng):
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)
 def test_what_was_learned_collects_the_steps(schedule, setting, small_digits):
     problem = replace(setting(*small_digits, "auc", schedule), weighted=schedule.weighted, n_skipped=3)
-    steps, learned = finish(learn(problem, Spectral(), 5, np.random.default_rng(0)))
+    steps, learned = finish(learn(problem, Plan(Spectral(), 5), np.random.default_rng(0)))
     expected = steps_of(setting(*small_digits, "auc", schedule), 5)
     for step, other in zip(steps, expected, strict=True):
         np.testing.assert_array_equal(step.bit, other.bit)
@@ -256,14 +256,12 @@ def test_what_was_learned_collects_the_steps(schedule, setting, small_digits):
 @pytest.mark.parametrize("name", MASTERS)
 @pytest.mark.parametrize("C", [0.01, 30.0])
 def test_kept_bits_are_taken_as_they_are_and_the_rest_is_that_of_one_run(C, name, setting, small_digits):
-    whole, learned = finish(learn(setting(*small_digits, name, C=C), Spectral(), 7, np.random.default_rng(0)))
-    kept, history = learned.function.split_bits()[:4], [{"bit": t, "old": True} for t in range(4)]
-    grown, again = finish(
-        learn(
-            setting(*small_digits, name, C=C), Spectral(), 7, np.random.default_rng(0),
-            kept=kept, kept_history=history,
-        )
-    )  # fmt: skip
+    plan, rng = Plan(Spectral(), 7), np.random.default_rng(0)
+    whole, learned = finish(learn(setting(*small_digits, name, C=C), plan, rng))
+    kept = learned.function.with_bits(learned.function.split_bits()[:4])
+    history = [{"bit": t, "old": True} for t in range(4)]
+    plan, rng = replace(plan, kept=kept, kept_history=history), np.random.default_rng(0)
+    grown, again = finish(learn(setting(*small_digits, name, C=C), plan, rng))
     assert [step.redraws for step in grown[:4]] == [0] * 4
     for one, two in zip(whole, grown, strict=True):
         np.testing.assert_array_equal(one.bit, two.bit)
@@ -274,10 +272,18 @@ def test_kept_bits_are_taken_as_they_are_and_the_rest_is_that_of_one_run(C, name
 
 def test_kept_bits_are_not_taken_away_where_the_optimum_is_met_before(setting, small_digits):
     problem = setting(*small_digits, C=1e-6)
-    whole = finish(learn(problem, Spectral(), 3, np.random.default_rng(0)))[1]
+    whole = finish(learn(problem, Plan(Spectral(), 3), np.random.default_rng(0)))[1]
     for kept in range(4):
         steps = column_generation(
             setting(*small_digits, C=1e-6), Spectral(), 9, np.random.default_rng(0), 1.0,
             whole.function.split_bits()[:kept],
         )  # fmt: skip
         assert len(list(steps)) == max(1, kept)
+
+
+def test_bits_of_other_features_are_not_kept(setting, small_digits):
+    problem = setting(*small_digits)
+    learned = finish(learn(problem, Plan(Spectral(), 2), np.random.default_rng(0)))[1]
+    moved = replace(learned.function, family_state={**learned.function.family_state, "mean": np.zeros(64)})
+    with pytest.raises(ValueError, match="warm_start=True goes on with the same rows, family and random_state"):
+        next(learn(problem, Plan(Spectral(), 3, kept=moved), np.random.default_rng(0)))

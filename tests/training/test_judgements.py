@@ -8,9 +8,20 @@ from sklearn.datasets import load_digits
 
 from structhash import DistilHash, Qrels, StructHash
 from structhash.codes import hamming
+from structhash.families.linear import Linear
+from structhash.families.starts.spectral import Spectral
 from structhash.metrics import tie_blocks
+from structhash.training.column_generation import finish
+from structhash.training.column_generation import learn as learn_bits
 from structhash.training.hash_function import HashFunction
-from structhash.training.judgements import MAX_OTHERS, N_FOLDS, judgements_help, relevant_documents
+from structhash.training.judgements import (
+    MAX_OTHERS,
+    N_FOLDS,
+    judgements_help,
+    problem_from_judgements,
+    relevant_documents,
+)
+from structhash.training.problem import Plan
 
 X, Y = load_digits(return_X_y=True)
 DOCUMENTS, QUERIES = slice(0, 600), slice(600, 680)
@@ -142,3 +153,12 @@ def test_the_log_says_what_was_found(alone, caplog):
         each.message.startswith("held-out mAP: ") and each.message.endswith(" with them")
         for each in caplog.records
     )
+
+
+def test_the_problem_is_that_of_structhash_with_its_defaults():
+    rng, qrels = np.random.default_rng(0), by_class(20)
+    problem = problem_from_judgements(X[DOCUMENTS], qrels, Linear(), 1e-3, rng)
+    learned = finish(learn_bits(problem, Plan(Spectral(), 6), rng))[1]
+    expected = StructHash(6, random_state=0).fit(X[DOCUMENTS], qrels)
+    np.testing.assert_array_equal(learned.function.encode(X), expected.encode(X))
+    np.testing.assert_array_equal(learned.weights, expected.weights_)

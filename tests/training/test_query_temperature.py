@@ -17,6 +17,7 @@ from structhash.metrics import average_precision, tie_blocks
 from structhash.training import query_temperature
 from structhash.training.column_generation import finish, learn
 from structhash.training.distillation import embed_points, problem_from_embedding
+from structhash.training.problem import Plan
 from structhash.training.query_temperature import with_query_temperatures
 from structhash.training.selection import first_as_good
 
@@ -28,7 +29,7 @@ def learned(embedding, unlabeled=None, n_bits=20):
     rng = np.random.default_rng(0)
     points = embed_points(embedding, X[:300], Y[:300], unlabeled, rng)
     problem = problem_from_embedding(points, Linear(), n_bits, rng)
-    return finish(learn(problem, Spectral(), n_bits, rng))[1].function, points
+    return finish(learn(problem, Plan(Spectral(), n_bits), rng))[1].function, points
 
 
 def mean_average_precision(queries, rows, relevant):

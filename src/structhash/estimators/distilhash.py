@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 from collections.abc import Generator, Iterator
 from dataclasses import replace
@@ -10,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.validation import check_count, check_positive
@@ -260,11 +260,9 @@ class DistilHash(LearnedEncoder):
             learned = replace(learned, function=function)
         return _Choice(learned, reason)
 
-    def _rank(
-        self, X: NDArray[Any], qrels: Qrels, pieces: _Pieces, random_state: Any
-    ) -> Generator[Step, None, _Choice]:
+    def _rank(self, X: NDArray[Any], qrels: Qrels, pieces: _Pieces) -> Generator[Step, None, _Choice]:
         """Learn bits from judgements."""
-        rng = generator(random_state)
+        rng = generator(self.random_state)
         problem = problem_from_judgements(X, qrels, pieces.family, self.tolerance, rng)
         learned = yield from learn(problem, self._plan(pieces.start), rng)
         return _Choice(learned, "judgements help held-out queries")
@@ -278,7 +276,7 @@ class DistilHash(LearnedEncoder):
         checked = self._check_input(X, keep=True)
         relevant = relevant_documents(checked.X, qrels)
         from_documents = self._distil(checked.X, None, None, pieces)
-        from_judgements = self._rank(checked.X, qrels, pieces, self.random_state)
+        from_judgements = self._rank(checked.X, qrels, pieces)
         if kept := self._kept():
             again = from_judgements if kept.embedding is None else from_documents
             chosen = yield from again
@@ -286,8 +284,8 @@ class DistilHash(LearnedEncoder):
             return
 
         def learn_from(part: Qrels) -> HashFunction:
-            trial_state = copy.deepcopy(self.random_state)  # trials draw nothing from the generator of the user
-            return finish(self._rank(checked.X, part, pieces, trial_state))[1].learned.function
+            trial = clone(self)  # so that nothing is drawn from the random_state of this encoder
+            return finish(trial._rank(checked.X, part, pieces))[1].learned.function
 
         steps, chosen = finish(from_documents)
         if judgements_help(chosen.learned.function, learn_from, checked.X, qrels, relevant):
