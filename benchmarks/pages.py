@@ -304,7 +304,7 @@ PAGES = {
 
 
 def filled(page, tables):
-    """The page with its tables made anew."""
+    """The page with new tables."""
     for table in tables:
         name = table.__name__
         text = "\n".join([f"<!-- {name} -->", *table(), ""])

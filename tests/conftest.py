@@ -34,18 +34,6 @@ def data_folder():
     return folder
 
 
-@pytest.fixture(scope="session")
-def assert_only_known():
-    """A check that the offenders against a rule are those of a list, which can then only shrink."""
-
-    def check(offenders, to_do):
-        new, solved = sorted(offenders - to_do), sorted(to_do - offenders)
-        assert not new, "against the rule:\n" + "\n".join(new)
-        assert not solved, "no offenders any more; remove them from TO_DO:\n" + "\n".join(solved)
-
-    return check
-
-
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import numbers
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from os import PathLike
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from structhash._numerics.validation import describe
 from structhash.codes import unpack
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
-from structhash.codes.planes import Planes
+from structhash.estimators._contract import EncoderContract
 from structhash.estimators._input import CheckedInput, check_input, open_rows
 from structhash.estimators._model_file import write_model
 from structhash.estimators._score import label_retrieval
@@ -26,103 +26,13 @@ from structhash.estimators._score import label_retrieval
 __all__ = ["HashEncoder"]
 
 
-class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A method that turns feature vectors into binary codes: the base class of every method here.
 
-    A subclass gives `check_settings`, `fit`, and `_bits`, or `_planes` where its bits are sides of planes. Its
-    `fit` computes first and calls `_store` once, at the end: a fit that fails leaves the estimator as it was.
-    Fitted attributes end in an underscore and are arrays, dicts of arrays or plain values, so that `save` can
-    write them.
-
-    Attributes
-    ----------
-    n_bits_ : int
-        Number of bits learned.
-    weights_ : ndarray (n_bits,) float64
-        Weight of each bit in the weighted Hamming distance.
-    history_ : list of dict
-        One record a bit; empty for methods that do not learn bit by bit.
-    weighted_ : bool
-        Whether search and evaluation use the weights unless told otherwise.
-    own_distance_ : str or None
-        The name of the method's own distance, where it has one besides the Hamming distances.
-    takes_supervision : bool
-        Whether `fit` takes any `Supervision` as y, not labels only.
-    takes_unlabeled : bool
-        Whether `fit` takes rows like those to be searched as `unlabeled`.
-    column_names_ : list of str or None
-        Names of the columns, where `name_columns` was told them.
-    magnitudes : (float, float)
-        The smallest and the largest magnitude that the largest number of the training rows may have.
+    `EncoderContract` says what a subclass gives, and lists the fitted attributes. `fit` computes first and
+    calls `_store` once, at the end: a fit that fails leaves the estimator as it was. Fitted attributes end in
+    an underscore and are arrays, dicts of arrays or plain values, so that `save` can write them.
     """
-
-    n_bits: Any
-    n_bits_: int
-    weights_: NDArray[np.float64]
-    history_: list[dict[str, Any]]
-    weighted_ = False
-    column_names_: list[str] | None = None
-    own_distance_: str | None = None
-    takes_supervision: ClassVar[bool] = False
-    takes_unlabeled: ClassVar[bool] = False
-    magnitudes: ClassVar[tuple[float, float]] = (0.0, np.inf)
-
-    # What a subclass gives
-
-    def check_settings(self) -> None:
-        """Refuse settings that are not allowed. `fit` calls it first; it needs no data.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Naming the setting, its value and what is allowed.
-        """
-
-    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """Bits (n, n_bits) of a block of rows, float32 or float64. Not called where there are `_planes`."""
-        raise NotImplementedError
-
-    def _planes(self) -> Planes | None:
-        """The planes that decide all bits; None where bits are not sides of planes."""
-        return None
-
-    def queries_differ(self, n_bits: int | None = None) -> bool:
-        """Whether `encode_queries` gives other codes than `encode` at this length (all bits by default)."""
-        return False
-
-    def _query_bits(self, X: NDArray[Any], n_bits: int) -> NDArray[np.bool_]:
-        """Bits (n, n_bits_) of a block of queries, to be cut to n_bits. Called only where `queries_differ`."""
-        raise NotImplementedError
-
-    def own_distances(self, rows: Any) -> Callable[[Any], NDArray[np.float64]]:
-        """Distances of the method's own to rows (n, d), such as from queries that are not encoded.
-
-        Returns a function of query rows (q, d) that gives float64 (q, n). Only the order within a row counts.
-        """
-        raise NotImplementedError(f"{type(self).__name__} has plain and weighted Hamming distances only")
-
-    def needs_y(self) -> bool:
-        """Whether `fit` needs y with these settings; without it, a method learns from X alone."""
-        return bool(get_tags(self).target_tags.required)
-
-    def learns_from_judgements(self) -> bool:
-        """Whether `fit` takes `Qrels` with these settings."""
-        return self.takes_supervision
-
-    def steps(self, X: Any, y: Any, /) -> Iterator[Any]:
-        """`fit` as a generator of one `Step` a bit; a method that does not learn bit by bit yields none."""
-        self.fit(X, y)
-        yield from ()
-
-    def alternatives(self) -> list[tuple[str, HashEncoder]]:
-        """Unfitted variants to try on held-out rows, each with its settings in words; this encoder is first."""
-        return self._changed([])
-
-    def about(self) -> dict[str, Any]:
-        """What a fitted encoder says about what it learned, by name; ``structhash info`` prints it."""
-        return {}
-
-    # What a user calls
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
         """Bits of rows X (n, d) as uint8 0/1 (n, n_bits), for pipelines. X is read as by `encode`."""
@@ -276,6 +186,19 @@ class HashEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             return encode_by_planes(type(self).__name__, planes, rows, self.n_bits_, n_bits)
         bits = (lambda block: self._query_bits(block, n_bits)) if queries else self._bits
         return encode_by_bits(type(self).__name__, bits, rows, self.n_bits_, n_bits)
+
+    def needs_y(self) -> bool:
+        """Whether `fit` needs y with these settings; without it, a method learns from X alone."""
+        return bool(get_tags(self).target_tags.required)
+
+    def steps(self, X: Any, y: Any, /) -> Iterator[Any]:
+        """`fit` as a generator of one `Step` a bit; a method that does not learn bit by bit yields none."""
+        self.fit(X, y)
+        yield from ()
+
+    def alternatives(self) -> list[tuple[str, HashEncoder]]:
+        """Unfitted variants to try on held-out rows, each with its settings in words; this encoder is first."""
+        return self._changed([])
 
     def _changed(self, changes: list[dict[str, Any]]) -> list[tuple[str, HashEncoder]]:
         """This encoder, then a copy for each change of settings that still have their defaults."""

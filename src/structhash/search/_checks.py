@@ -119,18 +119,11 @@ def check_ids(
         if own and ntotal and n:
             raise ValueError("this index has ids of its own; give ids for these codes too")
         return None
-    ids = np.asarray(ids)
-    if ids.size and not np.issubdtype(ids.dtype, np.integer):
-        raise TypeError(f"ids must be int64, got {ids.dtype}")
-    if ids.shape != (n,):
-        raise ValueError(f"ids must have shape ({n},), one for each code, got {ids.shape}")
     if n and ntotal and not own:
         raise ValueError(
             "this index has running numbers; leave ids out, or start a new index with ids for all codes"
         )
-    if n and not 0 <= ids.min() <= ids.max() <= np.iinfo(np.int64).max:
-        raise ValueError(f"ids must be from 0 to 2**63 - 1, got {ids.min()} to {ids.max()}")
-    checked: NDArray[np.int64] = ids.astype(np.int64)
+    checked = _as_ids(np.asarray(ids), n)
     values, counts = np.unique(checked, return_counts=True)
     if n and counts.max() > 1:
         raise ValueError(f"ids must be unique, but {values[counts.argmax()]} comes {counts.max()} times")
@@ -140,6 +133,17 @@ def check_ids(
             if shared.size:
                 raise ValueError(f"ids must be unique, but {shared[0]} is in the index already")
     return checked
+
+
+def _as_ids(ids: NDArray[Any], n: int) -> NDArray[np.int64]:
+    """n ids as int64 (n,)."""
+    if ids.size and not np.issubdtype(ids.dtype, np.integer):
+        raise TypeError(f"ids must be int64, got {ids.dtype}")
+    if ids.shape != (n,):
+        raise ValueError(f"ids must have shape ({n},), one for each code, got {ids.shape}")
+    if n and not 0 <= ids.min() <= ids.max() <= np.iinfo(np.int64).max:
+        raise ValueError(f"ids must be from 0 to 2**63 - 1, got {ids.min()} to {ids.max()}")
+    return ids.astype(np.int64)
 
 
 def load_table(path: str | os.PathLike[str], kind: str) -> Table:

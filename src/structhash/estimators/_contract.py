@@ -1,0 +1,90 @@
+"""What a method that turns vectors into codes says about itself, with defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.codes.planes import Planes
+
+
+class EncoderContract:
+    """What a subclass of `HashEncoder` gives: `check_settings`, `fit`, and `_bits` or `_planes`.
+
+    All else has a default, so that generic code asks a method instead of guessing from its class.
+
+    Attributes
+    ----------
+    n_bits_ : int
+        Number of bits learned.
+    weights_ : ndarray (n_bits,) float64
+        Weight of each bit in the weighted Hamming distance.
+    history_ : list of dict
+        One record a bit; empty for methods that do not learn bit by bit.
+    weighted_ : bool
+        Whether search and evaluation use the weights unless told otherwise.
+    own_distance_ : str or None
+        The name of the method's own distance, where it has one besides the Hamming distances.
+    takes_supervision : bool
+        Whether `fit` takes any `Supervision` as y, not labels only.
+    takes_unlabeled : bool
+        Whether `fit` takes rows like those to be searched as `unlabeled`.
+    column_names_ : list of str or None
+        Names of the columns, where `name_columns` was told them.
+    magnitudes : (float, float)
+        The smallest and the largest magnitude that the largest number of the training rows may have.
+    """
+
+    n_bits: Any
+    n_bits_: int
+    weights_: NDArray[np.float64]
+    history_: list[dict[str, Any]]
+    weighted_ = False
+    column_names_: list[str] | None = None
+    own_distance_: str | None = None
+    takes_supervision: ClassVar[bool] = False
+    takes_unlabeled: ClassVar[bool] = False
+    magnitudes: ClassVar[tuple[float, float]] = (0.0, np.inf)
+
+    def check_settings(self) -> None:
+        """Refuse settings that are not allowed. `fit` calls it first; it needs no data.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Naming the setting, its value and what is allowed.
+        """
+
+    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Bits (n, n_bits) of a block of rows, float32 or float64. Not called where there are `_planes`."""
+        raise NotImplementedError
+
+    def _planes(self) -> Planes | None:
+        """The planes that decide all bits; None where bits are not sides of planes."""
+        return None
+
+    def queries_differ(self, n_bits: int | None = None) -> bool:
+        """Whether `encode_queries` gives other codes than `encode` at this length (all bits by default)."""
+        return False
+
+    def _query_bits(self, X: NDArray[Any], n_bits: int) -> NDArray[np.bool_]:
+        """Bits (n, n_bits_) of a block of queries, to be cut to n_bits. Called only where `queries_differ`."""
+        raise NotImplementedError
+
+    def own_distances(self, rows: Any) -> Callable[[Any], NDArray[np.float64]]:
+        """Distances of the method's own to rows (n, d), such as from queries that are not encoded.
+
+        Returns a function of query rows (q, d) that gives float64 (q, n). Only the order within a row counts.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has plain and weighted Hamming distances only")
+
+    def learns_from_judgements(self) -> bool:
+        """Whether `fit` takes `Qrels` with these settings."""
+        return self.takes_supervision
+
+    def about(self) -> dict[str, Any]:
+        """What a fitted encoder says about what it learned, by name; ``structhash info`` prints it."""
+        return {}
