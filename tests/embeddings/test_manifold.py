@@ -47,7 +47,7 @@ def test_a_points_unit_is_the_root_of_its_seventh_neighbours():
 
 
 def test_inner_products_are_those_of_the_walk(monkeypatch):
-    monkeypatch.setattr(_graph, "MIN_EIGENVALUE", 1e-9)
+    monkeypatch.setattr(_graph, "MIN_GRAPH_EIGENVALUE", 1e-9)
     near, w = graph(40)
     near, w = np.column_stack([near, np.arange(40)]), np.column_stack([w, np.full(40, 20.0)])
     W = dense(near, w)  # of positive eigenvalues, for the diagonal
@@ -64,7 +64,7 @@ def test_few_eigenvectors_are_the_leading_ones_however_found(count, monkeypatch)
     W = dense(near, w)
     d = W.sum(axis=1)
     values = np.linalg.eigvalsh(W / np.sqrt(np.outer(d, d)))[::-1][1 : count + 1]
-    kept = values[values > _graph.MIN_EIGENVALUE]
+    kept = values[values > _graph.MIN_GRAPH_EIGENVALUE]
     found = []
     for small in (1000, 10):
         monkeypatch.setattr(_graph, "DENSE_GRAPH_NODES", small)

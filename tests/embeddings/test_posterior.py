@@ -23,8 +23,8 @@ def kernel(A, B):
 @pytest.mark.parametrize("n_anchors", [40, 12])
 def test_left_out_scores_are_those_of_fits_without_the_row(n_anchors, monkeypatch):
     ridge = 0.1
-    monkeypatch.setattr(_regression, "RIDGES", (ridge,))
-    monkeypatch.setattr(_regression, "MIN_EIGENVALUE", 0.0)
+    monkeypatch.setattr(_regression, "POSTERIOR_RIDGES", (ridge,))
+    monkeypatch.setattr(_regression, "MIN_KERNEL_EIGENVALUE", 0.0)
     anchors, points = ROWS[:n_anchors], np.arange(5, 25)
     found = regress(ROWS.__getitem__, anchors, INDEX, SIGMA, points)
     prior = np.bincount(INDEX) / 40
