@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from structhash._numerics.blocks import row_slices
 from structhash._numerics.gaussian import squared_distances
-from structhash.baselines._principal import BLOCK_ROWS
+from structhash.baselines._principal import PROJECTED_ROWS
 
 ROWS_PER_ANCHOR = 64  # rows that k-means runs on, at most, for each anchor
 KMEANS_ITER = 20
@@ -62,7 +62,7 @@ def nearest(
     count = min(count, len(anchors))
     near, apart = np.empty((len(X), count), np.int64), np.empty((len(X), count))
     unit = TIE_UNIT * np.mean((anchors**2).sum(axis=1)) + np.finfo(float).tiny
-    for run in row_slices(len(X), BLOCK_ROWS):
+    for run in row_slices(len(X), PROJECTED_ROWS):
         D = np.rint(squared_distances(X[run] - center, anchors) / unit)
         rows = np.arange(len(D))
         for k in range(count):

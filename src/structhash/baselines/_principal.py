@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import row_slices
 
-BLOCK_ROWS = 4096  # rows taken at a time
+PROJECTED_ROWS = 4096  # rows taken at a time
 VARIANCE_NOISE = 1e-12  # share of the largest variance below which a principal direction is rounding error
 
 
@@ -20,14 +20,14 @@ def principal_axes(X: NDArray[Any], mean: NDArray[np.float64], count: int) -> ND
     direction is positive.
     """
     scale = max(
-        np.abs(X[run] - mean).max() for run in row_slices(len(X), BLOCK_ROWS)
+        np.abs(X[run] - mean).max() for run in row_slices(len(X), PROJECTED_ROWS)
     )  # no square overflows then
     if len(X) < X.shape[1]:
         _, spread, axes = np.linalg.svd((X - mean) / scale, full_matrices=False)
         variances = spread**2
     else:
         covariance = np.zeros((X.shape[1], X.shape[1]))
-        for run in row_slices(len(X), BLOCK_ROWS):
+        for run in row_slices(len(X), PROJECTED_ROWS):
             Z = (X[run] - mean) / scale
             covariance += Z.T @ Z
         variances, vectors = np.linalg.eigh(covariance)
@@ -40,6 +40,6 @@ def principal_axes(X: NDArray[Any], mean: NDArray[np.float64], count: int) -> ND
 def project(X: NDArray[Any], center: NDArray[np.float64], axes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Coordinates (n, k) of rows X along axes (k, d), from the centre."""
     V = np.empty((len(X), len(axes)))
-    for run in row_slices(len(X), BLOCK_ROWS):
+    for run in row_slices(len(X), PROJECTED_ROWS):
         V[run] = (X[run] - center) @ axes.T
     return V

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from structhash._numerics.blocks import row_slices
 from structhash._numerics.gaussian import squared_distances
 from structhash._numerics.validation import check_count
-from structhash.baselines._principal import BLOCK_ROWS
+from structhash.baselines._principal import PROJECTED_ROWS
 from structhash.baselines.base import MAX_SQUARABLE, Baseline, TrainingRows, equal_bits
 
 __all__ = ["SPHER"]
@@ -109,10 +109,10 @@ class SPHER(Baseline):
         n_start = min(_START_ROWS, max(1, len(X) // 2))
         drawn = np.stack([rng.permutation(len(X))[:n_start] for _ in range(self.n_bits)])
         start = np.stack([(X[near] - center).mean(axis=0) for near in drawn])
-        scale = max(np.abs(X[run] - center).max() for run in row_slices(len(X), BLOCK_ROWS))
+        scale = max(np.abs(X[run] - center).max() for run in row_slices(len(X), PROJECTED_ROWS))
         start /= scale
         squares, products = np.empty(len(X)), np.empty((self.n_bits, len(X)))
-        for run in row_slices(len(X), BLOCK_ROWS):
+        for run in row_slices(len(X), PROJECTED_ROWS):
             Z = (X[run] - center) / scale
             squares[run] = np.einsum("ij,ij->i", Z, Z)
             products[:, run] = start @ Z.T

@@ -84,7 +84,8 @@ def diffusion(
         return inverse * (W @ (inverse * x)) - constant * (constant @ x)
 
     values, vectors = leading(walk, m, min(count, m - 1), rng)
-    values, vectors = np.minimum(values[values > MIN_GRAPH_EIGENVALUE], 1), vectors[:, values > MIN_GRAPH_EIGENVALUE]
+    kept = values > MIN_GRAPH_EIGENVALUE
+    values, vectors = np.minimum(values[kept], 1), vectors[:, kept]
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(len(values))])  # solvers return either sign
     return inverse[:, None] * vectors * (signs * np.sqrt((1 - alpha) / (1 - alpha * values)) / values)

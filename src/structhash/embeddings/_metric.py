@@ -37,7 +37,9 @@ def choose_matrix(
         for k, M in enumerate(ridge_matrices(Z[~held], rest, METRIC_RIDGES), 1):
             totals[k] += neighbour_precision(Z[judged] @ M, class_index[judged])
     best = int(np.argmax(totals))
-    return np.eye(Z.shape[1]) if best == 0 else next(ridge_matrices(Z, class_index, METRIC_RIDGES[best - 1 : best]))
+    if best == 0:
+        return np.eye(Z.shape[1])
+    return next(ridge_matrices(Z, class_index, METRIC_RIDGES[best - 1 : best]))
 
 
 def leading_directions(Z: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
