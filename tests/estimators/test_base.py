@@ -194,7 +194,7 @@ def test_names_of_columns_are_kept_until_the_next_fit():
     model = DistilHash(**SMALL).fit(X, Y)
     model.name_columns([f"pixel{j}" for j in range(64)])
     assert model.column_names_[3] == "pixel3"
-    assert not hasattr(model.fit(X, Y), "column_names_")
+    assert model.fit(X, Y).column_names_ is None
 
 
 @pytest.mark.parametrize(

@@ -207,3 +207,14 @@ def test_whether_it_learns_from_judgements():
     assert not DistilHash(embedding="cosine").learns_from_judgements()
     assert DistilHash.takes_unlabeled
     assert not DistilHash.takes_supervision
+
+
+def test_what_is_told_of_a_model():
+    chosen = DistilHash(8, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    assert chosen.about() == {
+        "embedding": "posterior",
+        "because": "there are labels",
+        "queries": "codes of their own",
+    }
+    named = DistilHash(8, embedding="metric:self_weight=2.0", random_state=0).fit(X[TRAIN], Y[TRAIN])
+    assert named.about() == {"embedding": "metric:self_weight=2.0", "queries": "coded like rows"}

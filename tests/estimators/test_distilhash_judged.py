@@ -42,6 +42,7 @@ def same(a, b):
 def test_judgements_that_help_other_queries_are_learned_from(qrels):
     model = DistilHash(8, random_state=0).fit(X[DOCUMENTS], qrels)
     assert model.embedding_ is None
+    assert model.reason_ == "judgements help held-out queries"
     same(model, StructHash(8, random_state=0).fit(X[DOCUMENTS], qrels))
 
 
@@ -50,6 +51,7 @@ def test_judgements_that_help_other_queries_are_learned_from(qrels):
 def test_judgements_that_do_not_are_not(qrels):
     model = DistilHash(8, random_state=0).fit(X[DOCUMENTS], qrels)
     assert model.embedding_ == Cosine()
+    assert model.reason_ == "judgements do not help held-out queries"
     same(model, DistilHash(8, random_state=0).fit(X[DOCUMENTS]))
 
 
@@ -73,9 +75,10 @@ def test_documents_of_any_type_and_queries_of_another(kind):
 @pytest.mark.parametrize("qrels", [by_class(), at_random()], ids=["help", "do-not"])
 def test_a_warm_start_goes_on_as_the_fit_before(qrels):
     model = DistilHash(4, warm_start=True, random_state=0).fit(X[DOCUMENTS], qrels)
-    alone = model.embedding_ is not None
+    alone, reason = model.embedding_ is not None, model.reason_
     model.set_params(n_bits=7).fit(X[DOCUMENTS], qrels)
     assert (model.embedding_ is not None) == alone
+    assert model.reason_ == reason
     same(model, DistilHash(7, random_state=0).fit(X[DOCUMENTS], qrels))
     with pytest.raises(ValueError, match="judged documents run from 9999"):
         model.fit(X[DOCUMENTS], Qrels(np.array([[0, 9999, 1]]), X[QUERIES]))

@@ -84,7 +84,7 @@ def test_refining_climbs_the_relaxation(problem):
     for seed in range(20):
         Z, pairs = problem(seed)
         first = np.random.default_rng(seed).standard_normal(13)
-        ends = [relaxed(Z, pairs, Linear(max_iter=steps).refine(Z, pairs, first)) for steps in (0, 1, 50)]
+        ends = [relaxed(Z, pairs, Linear(max_iter=steps)._refine(Z, pairs, first)) for steps in (0, 1, 50)]
         assert ends[0] == pytest.approx(relaxed(Z, pairs, first))
         assert ends[0] < ends[1] < ends[2]
 

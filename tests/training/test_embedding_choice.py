@@ -36,19 +36,21 @@ def of_posterior(X, y):
 def test_it_depends_on_whether_unlabeled_rows_are_of_new_classes(case, caplog):
     rows, name, reason = CASES[case]
     with caplog.at_level(logging.INFO, "structhash"):
-        points, _ = choose_embedding(KNOWN, LABELS, rows, 0)
+        points, _, found = choose_embedding(KNOWN, LABELS, rows, 0)
+    assert found == reason
     assert type(points.embedding).__name__.lower() == name
     assert f"embedding {name}: {reason}" in caplog.text
     model = DistilHash(8, random_state=0).fit(KNOWN, LABELS, unlabeled=rows)
     named = DistilHash(8, embedding=name, random_state=0).fit(KNOWN, LABELS, unlabeled=rows)
     assert model.embedding_ == named.embedding_
+    assert (model.reason_, named.reason_) == (reason, "")
     np.testing.assert_array_equal(model.encode(X), named.encode(X))
     np.testing.assert_array_equal(model.encode_queries(X), named.encode_queries(X))
 
 
 @pytest.mark.parametrize("unlabeled", [None, X[300:500]], ids=["alone", "unlabeled"])
 def test_without_labels_it_is_cosine(unlabeled):
-    points, rng = choose_embedding(X[:300], None, unlabeled, 3)
+    points, rng, _ = choose_embedding(X[:300], None, unlabeled, 3)
     other = np.random.default_rng(3)
     expected = embed_points(Cosine(), X[:300], None, unlabeled, other)
     assert points.embedding == Cosine()
@@ -57,7 +59,7 @@ def test_without_labels_it_is_cosine(unlabeled):
 
 
 def test_the_generator_goes_on_as_where_the_embedding_is_named():
-    points, rng = choose_embedding(KNOWN, LABELS, X[~OLD], 5)
+    points, rng, _ = choose_embedding(KNOWN, LABELS, X[~OLD], 5)
     other = np.random.default_rng(5)
     expected = embed_points(Metric(), KNOWN, LABELS, X[~OLD], other)
     np.testing.assert_array_equal(points.embedded.vectors, expected.embedded.vectors)
