@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
 from structhash._numerics.randomness import check_random_state, generator
@@ -39,7 +39,7 @@ class Pieces(NamedTuple):
 class ComparingEncoder(LearnedEncoder):
     """An estimator that learns from comparisons.
 
-    A subclass names its `usual_C` and `objective_kind`, and gives `_make_master`.
+    A subclass names its `usual_C` and `objective_kind`, and gives `_objective` and `_master_class`.
     """
 
     usual_C: ClassVar[float]
@@ -104,8 +104,8 @@ class ComparingEncoder(LearnedEncoder):
         """The setting that names the loss or the ranking."""
         raise NotImplementedError
 
-    def _make_master(self, pieces: Pieces, comparisons: Comparisons, graph: PairGraph, C: float) -> Master:
-        """The master for comparisons and their graph."""
+    def _master_class(self, objective: Any) -> Callable[..., Master]:
+        """The master that minimises the objective."""
         raise NotImplementedError
 
     def _load_pieces(self) -> Pieces:
@@ -136,7 +136,9 @@ class ComparingEncoder(LearnedEncoder):
         C = self._settle_C(checked, plan.kept)
 
         def make_master(comparisons: Comparisons, graph: PairGraph) -> Master:
-            return self._make_master(pieces, comparisons, graph, C)
+            parts = pieces.objective, pieces.regularizer, pieces.schedule
+            kind, n_jobs = self._master_class(pieces.objective), n_threads(self.n_jobs)
+            return kind(comparisons, graph, *parts, C, self.tolerance, n_jobs=n_jobs)
 
         rng = generator(self.random_state)
         problem = problem_from_comparisons(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from structhash.estimators._comparing import ComparingEncoder, Pieces
-from structhash.estimators._threads import n_threads
+from structhash.estimators._comparing import ComparingEncoder
 from structhash.masters.base import Master
 from structhash.masters.hinge import HingeMaster
 from structhash.masters.triplet import TripletMaster
-from structhash.pair_weights import Comparisons, PairGraph
 from structhash.pieces import spell
 
 __all__ = ["CGHash"]
@@ -128,15 +127,5 @@ class CGHash(ComparingEncoder):
     def _objective(self) -> Any:
         return self.loss
 
-    def _make_master(self, pieces: Pieces, comparisons: Comparisons, graph: PairGraph, C: float) -> Master:
-        kind = TripletMaster if pieces.objective.smooth else HingeMaster
-        return kind(
-            comparisons,
-            graph,
-            pieces.objective,
-            pieces.regularizer,
-            pieces.schedule,
-            C,
-            self.tolerance,
-            n_jobs=n_threads(self.n_jobs),
-        )
+    def _master_class(self, objective: Any) -> Callable[..., Master]:
+        return TripletMaster if objective.smooth else HingeMaster

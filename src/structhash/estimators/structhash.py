@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from structhash.estimators._comparing import ComparingEncoder, Pieces
-from structhash.estimators._threads import n_threads
+from structhash.estimators._comparing import ComparingEncoder
 from structhash.masters.base import Master
 from structhash.masters.ranking import RankingMaster
-from structhash.pair_weights import Comparisons, PairGraph
 from structhash.pieces import spell
 
 __all__ = ["StructHash"]
@@ -106,14 +105,5 @@ class StructHash(ComparingEncoder):
     def _objective(self) -> Any:
         return self.ranking
 
-    def _make_master(self, pieces: Pieces, comparisons: Comparisons, graph: PairGraph, C: float) -> Master:
-        return RankingMaster(
-            comparisons,
-            graph,
-            pieces.objective,
-            pieces.regularizer,
-            pieces.schedule,
-            C,
-            self.tolerance,
-            n_jobs=n_threads(self.n_jobs),
-        )
+    def _master_class(self, objective: Any) -> Callable[..., Master]:
+        return RankingMaster
