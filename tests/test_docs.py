@@ -15,6 +15,7 @@ BENCHMARKS = ROOT / "benchmarks"
 RESULTS = sorted((BENCHMARKS / "results").rglob("*.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
 def test_methods_of_result_files_are_method_specs(path):
     document = json.loads(path.read_text())

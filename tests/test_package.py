@@ -131,6 +131,7 @@ except SystemExit:
     assert found[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_the_estimators_do_without_faiss_and_the_command_line():
     code = "import sys, structhash; structhash.StructHash; print({'faiss', 'typer'} & set(sys.modules))"
     assert fresh(code).strip() == "set()"

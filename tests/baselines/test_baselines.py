@@ -32,6 +32,7 @@ def fit(encoder, X, y):
     return encoder.fit(X, y) if get_tags(encoder).target_tags.required else encoder.fit(X)
 
 
+@pytest.mark.slow
 @parametrize_with_checks([baseline(n_bits=4) for baseline in BASELINES.values()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -42,6 +43,7 @@ def test_names():
     assert load("baselines", "itq:n_bits=16,max_iter=5").max_iter == 5
 
 
+@pytest.mark.slow
 def test_fitted_state(baseline, digits):
     X, y = digits
     assert fit(baseline, X, y) is baseline
@@ -54,6 +56,7 @@ def test_fitted_state(baseline, digits):
     assert baseline.score(X, y) > 0.2  # 10 classes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_save_and_load(baseline, digits, dtype, tmp_path):
     X, y = digits[0].astype(dtype), digits[1]
@@ -65,6 +68,7 @@ def test_save_and_load(baseline, digits, dtype, tmp_path):
     assert again.get_params() == baseline.get_params()
 
 
+@pytest.mark.slow
 def test_float32_stays_so(baseline, digits):
     X, y = digits
     wide = fit(clone(baseline), X, y).transform(X)
@@ -74,6 +78,7 @@ def test_float32_stays_so(baseline, digits):
     assert np.mean(baseline.transform(X.astype(np.float32)) == wide) > 0.995
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(name for name, cls in BASELINES.items() if cls.own_distance_))
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_own_distances(name, dtype, digits, tmp_path):
@@ -91,6 +96,7 @@ def test_own_distances(name, dtype, digits, tmp_path):
     assert np.take_along_axis(same, order[:, :10], axis=1).mean() > 2 * same.mean()  # nearest rows are alike
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", ["few rows", "constant features", "duplicates", "far away", "huge", "one feature"]
 )
@@ -119,6 +125,7 @@ def test_awkward_rows(baseline, case):
         np.testing.assert_array_equal(np.unique(bits[:40], axis=0).shape[0], 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1e-200, 1e-160, 1e160, 1e200])
 def test_the_unit_does_not_matter_or_is_refused(baseline, unit):
     rng = np.random.default_rng(0)
@@ -137,6 +144,7 @@ def test_equal_rows(baseline):
         fit(baseline, np.full((6, 3), 0.1), np.arange(6) % 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_bits", [0, -1, 2.5, True, "8"])
 def test_number_of_bits(baseline, n_bits, digits):
     with pytest.raises(ValueError, match=r"n_bits=.*: give an integer of at least 1"):
@@ -214,6 +222,7 @@ def test_what_the_benchmarks_need(name):
     assert not (needs_labels and f"{name}@database" in baseline.specs())
 
 
+@pytest.mark.slow
 def test_a_fit_that_fails_leaves_the_estimator_as_it_was(baseline, digits):
     X, y = digits
     before = dict(vars(fit(baseline, X, y)))

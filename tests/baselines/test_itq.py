@@ -90,6 +90,7 @@ def test_rounds(digits):
         ITQ(max_iter=0).fit(digits[0])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "usps.npz").exists(), reason="needs usps.npz in STRUCTHASH_DATA")
 @pytest.mark.parametrize(
     ("standardise", "expected"),

@@ -68,6 +68,7 @@ def test_with_fewer_bits(n_bits, n_classes, least):
     np.testing.assert_array_equal(again.codebook_, encoder.codebook_)
 
 
+@pytest.mark.slow
 def test_codebook_of_many_classes():
     book = _codebook(5000, 13, np.random.default_rng(0))  # of 8192 codewords
     assert len(np.unique(book, axis=0)) == 5000

@@ -52,6 +52,7 @@ def test_losses_fall(digits, inference):
     assert encoder.losses_[-1] < 0.3 * encoder.losses_[0]
 
 
+@pytest.mark.slow
 def test_many_short_classes():
     index = np.repeat(np.arange(60), 20)
 
@@ -85,6 +86,7 @@ def test_classifiers_against_scikit_learn(digits, function):
         assert np.mean(found[:, j] == expected) > 0.998
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "gain"), [("rbf_svm", 0.15), ("svm", -0.05), ("trees", 0.1)])
 def test_retrieval(digits, function, gain):
     X, y = digits

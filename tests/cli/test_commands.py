@@ -60,6 +60,7 @@ finally:
     assert not {"numpy", "numba", "sklearn", "scipy", "faiss"} & set(ended.stderr.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["magic", "pieces --magic", "fit train.npz"])
 def test_a_wrong_command_line_is_refused(assert_refused, words):
     assert_refused(words)

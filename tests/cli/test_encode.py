@@ -20,6 +20,7 @@ def test_a_prefix_of_the_bits(machine, here, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), load_model("w").encode(X[200:500], 5))
 
 
+@pytest.mark.slow
 def test_queries(machine, done, here, tmp_path):
     m, q = tmp_path / "m", tmp_path / "q.npy"
     rng = np.random.default_rng(0)

@@ -49,6 +49,7 @@ def test_rows_alone(machine, done, here, tmp_path):
     assert_same(tmp_path / "m", DistilHash(4, random_state=0).fit(X[200:500]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", names("baselines"))
 def test_every_baseline(machine, here, tmp_path, method):
     facts = machine("fit", "train.csv", "-o", tmp_path / "m", "--bits", 4, "--method", method)
@@ -77,6 +78,7 @@ def test_an_embedding_that_is_named_learns_from_the_documents_alone(done, here, 
     assert_same(tmp_path / "m", DistilHash(4, embedding="cosine", random_state=0).fit(X[200:260]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["distilhash:embedding=manifold", "distilhash:embedding=metric|manifold"])
 def test_unlabeled_rows(machine, here, tmp_path, method):
     words = ("-o", tmp_path / "m", "--bits", 4, "--method", method, "--unlabeled", "x.npy")
@@ -98,6 +100,7 @@ def test_neighbours(machine, here, tmp_path, data):
 # what is said about it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -64,6 +64,7 @@ def test_rows_that_are_all_the_same_are_refused(name):
         fit(name, np.ones_like(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 @pytest.mark.parametrize("name", EMBEDDINGS)
 def test_the_unit_of_the_rows_does_not_matter(name, scale):

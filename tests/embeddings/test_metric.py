@@ -39,6 +39,7 @@ def test_directions_are_scaled_by_how_far_classes_are_apart_in_them():
     np.testing.assert_allclose(M, white @ scaled, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_new_classes_are_found_by_what_parts_the_old_ones():
     X, y = classes(12, 30)
     new, labels = classes(12, 30, first=1)

@@ -47,6 +47,7 @@ def test_the_chosen_C_is_that_of_the_plain_loop_and_the_model_that_of_all_rows(e
     same_model(model, clone(model).set_params(C=model.C_).fit(X, Y))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoder", AUTO, ids=lambda each: type(each).__name__)
 def test_each_of_the_three_values_is_chosen_where_it_is_best(encoder, monkeypatch):
     """Scores are made up, by C, so that each wins once."""
@@ -64,6 +65,7 @@ def test_where_time_runs_out_C_is_the_usual_one(monkeypatch):
     assert clone(AUTO[1]).fit(X, Y).C_ == 3000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoder", AUTO, ids=lambda each: type(each).__name__)
 def test_steps_and_one_seed_give_one_model(encoder):
     plain, watched = clone(encoder).fit(X, Y), clone(encoder)
@@ -169,6 +171,7 @@ def test_with_a_number_nothing_is_searched(encoder, no_search):
         assert clone(encoder).set_params(C=7).fit(X, y).C_ == 7
 
 
+@pytest.mark.slow
 def test_a_search_may_stand_inside_a_grid_search():
     search = GridSearchCV(clone(AUTO[0]), {"C": [1e-3, "auto"]}, cv=2).fit(X, Y)
     assert search.best_params_ == {"C": "auto"}

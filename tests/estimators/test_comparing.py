@@ -28,6 +28,7 @@ def fitted(request):
     return cls(**SMALL, schedule=schedule).fit(X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", BOTH)
 @pytest.mark.parametrize(
     "make", [lambda y: y.astype(str), lambda y: y.astype(str).astype(object), list, Labels]

@@ -209,6 +209,7 @@ def test_whether_it_learns_from_judgements():
     assert not DistilHash.takes_supervision
 
 
+@pytest.mark.slow
 def test_what_is_told_of_a_model():
     chosen = DistilHash(8, random_state=0).fit(X[TRAIN], Y[TRAIN])
     assert chosen.about() == {

@@ -60,6 +60,7 @@ def test_without_warm_start_a_second_fit_starts_from_the_beginning(cls, digits):
     assert model.set_params(n_bits=2).fit(X, y).n_bits_ == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", ALL)
 def test_a_warm_start_that_cannot_go_on_is_refused_and_the_model_stays(cls, digits):
     X, y = digits
@@ -78,6 +79,7 @@ def test_a_warm_start_that_cannot_go_on_is_refused_and_the_model_stays(cls, digi
     assert unchanged(model, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", ALL)
 def test_a_warm_start_with_as_many_bits_learns_none(cls, digits):
     X, y = digits
@@ -118,6 +120,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("cls", ALL)
 def test_an_exception_leaves_every_attribute_as_it_was(cls, failure, digits, monkeypatch):
@@ -135,6 +138,7 @@ def test_an_exception_leaves_every_attribute_as_it_was(cls, failure, digits, mon
     assert vars(new) == settings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -172,6 +176,7 @@ def test_bad_rows_and_labels_leave_every_attribute_as_it_was(cls, digits):
     np.testing.assert_array_equal(model.encode(X), codes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("taken", [0, 1, 4])
 @pytest.mark.parametrize("cls", ALL)
 def test_steps_that_are_closed_early_leave_every_attribute_as_it_was(cls, taken, digits):
@@ -189,6 +194,7 @@ def test_steps_that_are_closed_early_leave_every_attribute_as_it_was(cls, taken,
         new.transform(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", ALL)
 def test_the_model_is_set_once_the_steps_are_exhausted(cls, digits):
     X, y = digits
@@ -199,6 +205,7 @@ def test_the_model_is_set_once_the_steps_are_exhausted(cls, digits):
     np.testing.assert_array_equal(model.encode(X), plain.encode(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", ALL)
 def test_a_second_fit_keeps_nothing_of_the_first(cls, digits):
     X, y = digits

@@ -60,6 +60,7 @@ def assert_same_state(a, b):
         assert same(value, one[key]), key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(ENCODERS))
 def test_a_pickled_model_is_the_model(name):
     model = clone(ENCODERS[name]).fit(X, Y)
@@ -88,6 +89,7 @@ def test_temperatures_of_queries_are_kept(model, tmp_path):
         assert again.queries_differ(n_bits) == model.queries_differ(n_bits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", list(ENCODERS))
 def test_a_loaded_model_is_the_saved_one_in_every_attribute(name, dtype, tmp_path):

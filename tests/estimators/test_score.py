@@ -111,6 +111,7 @@ def test_score_over_several_blocks_is_the_mean_over_all_rows():
     )  # distances tie within a millionth
 
 
+@pytest.mark.slow
 def test_score_of_a_learned_model_is_the_mean_over_random_orders_of_ties(fitted):
     rng = np.random.default_rng(0)
     weights = np.ones(10) if fitted.search_weights_ is None else fitted.weights_

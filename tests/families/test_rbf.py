@@ -171,6 +171,7 @@ def test_bad_settings(settings, message):
         RBF(**settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["rbf:n_anchors=100", "rbf:n_anchors=30,sampling=kmeans"])
 @pytest.mark.parametrize("method", [StructHash, CGHash])
 def test_from_fit_to_file_and_back(family, method, digits, tmp_path):

@@ -193,6 +193,7 @@ def test_every_bit_of_column_generation_is_new(family, C, digits):
     assert sum(step.redraws for step in steps) > 0 or C > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["stump", "tree:depth=3"])
 @pytest.mark.parametrize("method", [StructHash, CGHash])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

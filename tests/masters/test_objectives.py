@@ -72,6 +72,7 @@ def other_solver(loss, dh, share, costs, upper, C=C):
     return min(each.fun for each in found)
 
 
+@pytest.mark.slow
 @every_schedule
 @every_regularizer
 @every_loss

@@ -89,6 +89,7 @@ def optimum(comparisons, bits, ranking, regularizer, schedule):
     return result.fun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", [TotallyCorrective(), Stagewise()], ids=repr)
 @pytest.mark.parametrize("regularizer", [L1(), BOX], ids=["l1", "box"])
 @pytest.mark.parametrize("ranking", RANKINGS)

@@ -222,6 +222,7 @@ def test_one_label_of_two_columns_means_the_same_as_classes(partners, rng):
         assert (i, *map(sorted, one)) == (j, *map(sorted, two))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_far", [1, 6, 100])
 @pytest.mark.parametrize("y", [CLASSES, CLASSES.astype(str), Y], ids=["numbers", "text", "several"])
 def test_hard_far_points_are_the_nearest_of_the_wrong_class(

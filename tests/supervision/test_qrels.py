@@ -276,6 +276,7 @@ def precision(model, X, Q, table, k=10):
     return np.take_along_axis(relevant, order, axis=1).mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", [StructHash, CGHash])
 @pytest.mark.parametrize("unjudged", ["irrelevant", "ignore"])
 def test_both_methods_learn_from_judgements(cls, unjudged, topics):
@@ -300,6 +301,7 @@ def test_rows_of_x_may_be_the_queries(topics):
     np.testing.assert_array_equal(one.weights_, two.weights_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["npl_minilm", "dbpedia5k_minilm"])
 @pytest.mark.parametrize("cls", [StructHash, CGHash])
 def test_real_judgements(name, cls, data_folder):

@@ -85,6 +85,7 @@ def assert_all_new(steps):
     assert all(step.distinct for step in steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)
 @pytest.mark.parametrize("name", MASTERS)
 @pytest.mark.parametrize("C", [0.01, 30.0])
@@ -253,6 +254,7 @@ def test_what_was_learned_collects_the_steps(schedule, setting, small_digits):
     assert problem.function.n_bits == 0  # the problem did not change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MASTERS)
 @pytest.mark.parametrize("C", [0.01, 30.0])
 def test_kept_bits_are_taken_as_they_are_and_the_rest_is_that_of_one_run(C, name, setting, small_digits):

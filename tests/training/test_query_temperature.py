@@ -37,6 +37,7 @@ def mean_average_precision(queries, rows, relevant):
     return float(np.nanmean(found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unlabeled", [None, X[300:]], ids=["alone", "unlabeled"])
 def test_the_first_candidate_as_good_as_the_best_is_taken_at_each_length(unlabeled):
     function, points = learned(Posterior(), unlabeled)

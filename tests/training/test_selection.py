@@ -61,6 +61,7 @@ def test_the_split_is_random_and_that_of_its_seed():
 # trials
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_trials_are_the_plain_loop_over_clone_fit_and_score(seed):
     encoders = [CGHash(**SMALL, C=C) for C in (300, 1e-3)] + [
@@ -165,6 +166,7 @@ def test_values_around_are_a_tenth_and_ten_times_within_the_bounds(C, expected):
     assert values_around(C) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [StructHash, CGHash])
 def test_C_is_the_best_of_three_and_the_encoder_stays(kind, monkeypatch):
     encoder = kind(**SMALL, C="auto", warm_start=True)

@@ -46,6 +46,7 @@ def optimum(loss, dh, costs, upper):
     ).fun  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=["l1", "linf", "wide", "similar"])
 @pytest.mark.parametrize("name", names("losses"))
 def test_stumps_end_at_the_optimum_over_all_cuts(name, regularizer, small, triplets_of):

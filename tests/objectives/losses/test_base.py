@@ -191,6 +191,7 @@ class SmoothedHinge(Loss):
         return np.where((u <= 0) & (u >= -1), u + u * u / 2, np.inf)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("toy", [SteepLogistic(), SmoothedHinge()], ids=["logistic", "hinge"])
 @pytest.mark.parametrize("settings", [{}, {"schedule": "totally_corrective"}, {"regularizer": "linf"}], ids=str)
 def test_a_loss_of_three_methods_trains_to_a_small_duality_gap(toy, settings, digits):

@@ -17,6 +17,7 @@ def rng():
     return np.random.default_rng(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_best_of_all_rankings(ranking, kind, distances, reference, rng):
     for n_near, n_far in [*itertools.product(range(1, 5), repeat=2)] * 5:

@@ -18,6 +18,7 @@ def normaliser(k, normalizer, n_near):
     return sum(discount(i, k) for i in range(1, 1 + (min(k, n_near) if normalizer == "ideal" else k)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalizer", ["ideal", "paper"])
 @pytest.mark.parametrize("k", [1, 2, 3, 10, 100, 1000])
 def test_equals_the_programme(k, normalizer, distances, reference):
@@ -38,6 +39,7 @@ def test_equals_the_programme(k, normalizer, distances, reference):
         np.testing.assert_array_equal(np.sort(above), chain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 3, 20, 60, 149])
 @pytest.mark.parametrize("shape", [(50, 100), (100, 50), (2, 100)])
 def test_equals_the_programme_in_stagewise_training(k, shape, reference):

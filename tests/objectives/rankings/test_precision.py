@@ -9,6 +9,7 @@ def cost(k, n_near, n_far):
     return 1 / n_near - (places <= k) / k
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 10, 50, 100, 149, 1000])
 def test_equals_the_programme(k, many_distances, check_programme):
     for near, far in many_distances(np.random.default_rng(k), 50, 100, 200):

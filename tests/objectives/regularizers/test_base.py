@@ -33,6 +33,7 @@ def test_its_words_bring_it_back(piece):
     assert hash(load("regularizers", spell(piece))) == hash(piece)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", [CGHash, StructHash])
 @pytest.mark.parametrize("regularizer", ["linf:bound=0.25", LInf(0.25), Similar([[0, 1], [2, 3]], weight=0.5)])
 def test_estimators_take_it_and_save_it(cls, regularizer, digits, tmp_path):
