@@ -50,7 +50,7 @@ def test_names_of_results_change_once():
         ("ksh:anchors=1000", "ksh:n_anchors=1000"),
         ("sdh:n_anchors=2000", "sdh:n_anchors=2000"),
         ("50 anchors a bit", "50 anchors a bit"),
-        ("structhash QUERIES=0.25", "distilhash:embedding=posterior:query_temperatures=4"),
+        ("structhash QUERIES=0.25", "distilhash:embedding=posterior:query_candidates=4"),
     ],
 )
 def test_names_of_methods(old, new):

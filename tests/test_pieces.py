@@ -238,8 +238,8 @@ def test_a_class_without_dataclass_fields_is_spelled_as_itself():
 
 
 def test_tuples_survive_spelling():
-    piece = load("embeddings", "posterior:query_temperatures=(3.0, 1.5),temperature=2.0")
-    assert (piece.query_temperatures, piece.temperature) == ((3.0, 1.5), 2.0)
+    piece = load("embeddings", "posterior:query_candidates=(3.0, 1.5),temperature=2.0")
+    assert (piece.query_candidates, piece.temperature) == ((3.0, 1.5), 2.0)
     assert load("embeddings", spell(piece)) == piece
 
 

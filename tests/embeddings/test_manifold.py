@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash import DistilHash
+from structhash._numerics.neighbours import nearest_by_cosine
 from structhash.embeddings import _graph
 from structhash.embeddings.manifold import Manifold
 
@@ -17,7 +18,7 @@ def unit(Z):
 
 def graph(m, k=4, seed=0):
     U = unit(np.random.default_rng(seed).normal(size=(m, 3)))
-    near, apart = _graph.nearest(U, U, k, own=False)
+    near, apart = nearest_by_cosine(U, U, k, own=False)
     scale = _graph.local_scale(apart)
     return near, np.exp(-_graph.scaled_distances(apart, scale, scale[near]))
 
@@ -26,18 +27,6 @@ def dense(near, w):
     W = np.zeros((len(near),) * 2)
     np.put_along_axis(W, near, w, axis=1)
     return np.maximum(W, W.T)
-
-
-@pytest.mark.parametrize("own", [True, False])
-def test_the_nearest_are_those_of_largest_cosine(own):
-    U = unit(np.random.default_rng(1).normal(size=(700, 4)))
-    near, apart = _graph.nearest(U, U, 5, own)
-    cosines = U @ U.T
-    if not own:
-        np.fill_diagonal(cosines, -np.inf)
-    np.testing.assert_array_equal(np.sort(near), np.sort(np.argsort(-cosines, axis=1)[:, :5]))
-    expected = np.maximum(1 - np.take_along_axis(cosines, near, axis=1), 0)
-    np.testing.assert_allclose(apart, expected, atol=1e-9)
 
 
 def test_a_points_unit_is_the_root_of_its_seventh_neighbours():

@@ -73,7 +73,7 @@ def test_bits_are_learned_at_half_the_temperature_of_rows():
     found = Posterior().temperatures(np.repeat([0, 1], 500))
     assert (found.points, found.rows, found.queries) == (8, 16, (4, 2, 1))
     assert Posterior().temperatures(None) == found
-    found = Posterior(temperature=3.0, row_temperature=5.0, query_temperatures=(2.0,)).temperatures(None)
+    found = Posterior(temperature=3.0, max_row_temperature=5.0, query_candidates=(2.0,)).temperatures(None)
     assert found == (3, 5, (2.0,))
 
 
@@ -123,7 +123,7 @@ def test_a_bad_number_of_anchors_is_refused(value):
         Posterior(n_anchors=value)
 
 
-@pytest.mark.parametrize("name", ["temperature", "row_temperature", "query_temperatures"])
+@pytest.mark.parametrize("name", ["temperature", "max_row_temperature", "query_candidates"])
 @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, "warm"])
 def test_a_bad_temperature_is_refused(name, value):
     with pytest.raises(ValueError, match=f"{name}=.*: give a finite number above 0"):
@@ -131,9 +131,9 @@ def test_a_bad_temperature_is_refused(name, value):
 
 
 def test_candidates_for_queries_are_a_tuple_however_they_are_given():
-    assert Posterior(query_temperatures=2.0).query_temperatures == (2.0,)
-    assert Posterior(query_temperatures=[4.0, 1.0]) == Posterior(query_temperatures=(4.0, 1.0))
-    assert Posterior(query_temperatures=()).temperatures(None).queries == ()
+    assert Posterior(query_candidates=2.0).query_candidates == (2.0,)
+    assert Posterior(query_candidates=[4.0, 1.0]) == Posterior(query_candidates=(4.0, 1.0))
+    assert Posterior(query_candidates=()).temperatures(None).queries == ()
 
 
 def test_beside_unlabeled_rows_left_out_vectors_are_of_training_rows_and_the_points_are_not():

@@ -7,8 +7,8 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV
 
 from structhash import CGHash, HashEncoder, Labels, StructHash, Triplets, load_model
-from structhash.estimators import _comparing
-from structhash.training import selection
+from structhash.estimators import _auto_C, _comparing
+from structhash.estimators._auto_C import choose_C, values_around
 from structhash.training.selection import split
 
 SMALL = {"n_bits": 6, "n_near": 5, "n_far": 5, "random_state": 0}
@@ -59,9 +59,9 @@ def test_each_of_the_three_values_is_chosen_where_it_is_best(encoder, monkeypatc
 
 def test_where_time_runs_out_C_is_the_usual_one(monkeypatch):
     monkeypatch.setattr(HashEncoder, "score", lambda self, X, y: self.C)
-    monkeypatch.setattr(selection, "AUTO_SECONDS", 1e-9)
+    monkeypatch.setattr(_auto_C, "MAX_SECONDS", 1e-9)
     assert clone(AUTO[1]).fit(X, Y).C_ == 300
-    monkeypatch.setattr(selection, "AUTO_SECONDS", np.inf)
+    monkeypatch.setattr(_auto_C, "MAX_SECONDS", np.inf)
     assert clone(AUTO[1]).fit(X, Y).C_ == 3000
 
 
@@ -192,3 +192,29 @@ def test_rows_that_are_queries_later_are_not_seen(monkeypatch):
 def test_what_is_no_seed_is_refused_as_without_a_search():
     with pytest.raises(ValueError, match="random_state=-1: give None, an integer >= 0"):
         CGHash(4, C="auto", random_state=-1).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("C", "expected"), [(30.0, [30, 3, 300]), (5e7, [5e7, 5e6]), (1e8, [1e8, 1e7]), (5e-324, [5e-324, 5e-323])]
+)
+def test_values_around_are_a_tenth_and_ten_times_within_the_bounds(C, expected):
+    assert values_around(C) == pytest.approx(expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [StructHash, CGHash])
+def test_C_is_the_best_of_three_and_the_encoder_stays(kind, monkeypatch):
+    encoder = kind(**SMALL, C="auto", warm_start=True)
+    before = dict(vars(encoder))
+    for wanted in (5.0, 0.5, 50.0):
+        monkeypatch.setattr(HashEncoder, "score", lambda self, X, y, C=wanted: -abs(self.C - C))
+        assert choose_C(encoder, 5.0, X, Y) == wanted
+    assert vars(encoder) == before
+
+
+def test_a_generator_draws_the_split_and_moves_on():
+    a, b = np.random.default_rng(3), np.random.default_rng(3)
+    encoder = StructHash(**{**SMALL, "random_state": a}, C="auto")
+    choose_C(encoder, 30.0, X, Y)
+    b.integers(2**31)
+    assert a.random() == b.random()

@@ -68,7 +68,7 @@ def test_a_kernel_hears_the_weighted_hamming_distances(schedule, n_bits, filled)
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)
 def test_sums_are_those_of_plain_loops(schedule, n_bits, filled):
     comparisons, graph, bits, unit, columns, u = filled(n_bits, schedule)
-    first = columns.groups(4)
+    first = columns.set_groups(4)
     values = np.zeros(len(graph.indices))
     columns.count(len(u)) if len(u) <= FEW_WEIGHTS else None
     _, sums = columns.evaluate(u, cubes, values.__setitem__)
@@ -99,7 +99,7 @@ def test_blocks_and_threads_change_nothing(schedule, filled, monkeypatch):
 def test_groups_hold_all_queries_in_order(filled):
     columns = filled(2, TotallyCorrective())[4]
     for count in (1, 4, 16, 25, 99):
-        first = columns.groups(count)
+        first = columns.set_groups(count)
         assert len(first) == min(count, 25)
         assert first[0] == 0
         sizes = np.diff(first, append=25)

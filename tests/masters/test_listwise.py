@@ -67,16 +67,16 @@ def test_the_score_of_a_new_bit_is_what_the_loss_falls_by_its_weight(self_weight
 
 
 def test_before_the_first_bit_all_partners_have_the_same_chance():
-    entries = ListwiseMaster(graph(), TARGETS.ravel(), 8).start()
+    entries = ListwiseMaster(graph(), TARGETS.ravel(), 8).first_entries()
     np.testing.assert_allclose(entries, (1 / LENGTH - TARGETS.ravel()) / N, atol=1e-7)
 
 
 def test_the_start_is_the_same_whatever_bits_there_are():
     master = ListwiseMaster(graph(), TARGETS.ravel(), 8)
-    before = master.start()
+    before = master.first_entries()
     for _ in range(8):
         master.add(RNG.integers(0, 2, N).astype(np.uint8))
-    np.testing.assert_array_equal(master.start(), before)
+    np.testing.assert_array_equal(master.first_entries(), before)
 
 
 def test_no_chance_is_so_small_that_it_is_0():

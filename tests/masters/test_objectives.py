@@ -199,7 +199,7 @@ def test_listed_triplets_equal_structured_ones(loss, regularizer, make_master, m
 @every_loss
 def test_the_first_dual_is_that_of_all_triplets_alike(loss, make_master, problem):
     rankings, graph, bits, dh, share = problem(2)
-    pairs = graph.pair_weights(make_master(rankings, graph, loss).start())
+    pairs = graph.pair_weights(make_master(rankings, graph, loss).first_entries())
     for h, column in zip(bits, dh.T):
         assert score(pairs, h) == pytest.approx(C * share @ column)
 

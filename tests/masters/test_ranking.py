@@ -262,7 +262,7 @@ def test_a_query_given_twice_equals_one_of_double_weight(ranking, make_master, t
 
 def test_the_first_bit_is_asked_for_by_the_reversed_rankings(make_master, tiny):
     comparisons, graph, bits = tiny(2, weighted=True)
-    pairs = graph.pair_weights(make_master(comparisons, graph).start())
+    pairs = graph.pair_weights(make_master(comparisons, graph).first_entries())
     reversed_lists = [2 * dh.mean(axis=(0, 1)) for dh in pushes(comparisons, bits)]
     for h, expected in zip(bits, query_weights(comparisons) @ reversed_lists):
         assert score(pairs, h) == pytest.approx(C * expected)

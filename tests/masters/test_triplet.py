@@ -228,7 +228,9 @@ def test_listed_triplets_equal_structured_ones(loss, make_master, make_rankings,
     )
     graphs = [pair_graph(comparisons, 12), pair_graph(triplets_alone, 12)]
     masters = [make_master(each, graph, loss) for each, graph in zip((comparisons, triplets_alone), graphs)]
-    W, V = (graph.pair_weights(master.start()).weights.toarray() for graph, master in zip(graphs, masters))
+    W, V = (
+        graph.pair_weights(master.first_entries()).weights.toarray() for graph, master in zip(graphs, masters)
+    )
     np.testing.assert_allclose(W, V, atol=1e-12)
     for bit in rng.integers(0, 2, (5, 12), dtype=np.uint8):
         structured, explicit = (master.add(bit) for master in masters)
@@ -243,7 +245,7 @@ def test_listed_triplets_equal_structured_ones(loss, make_master, make_rankings,
 
 def test_the_first_bit_is_asked_for_by_all_triplets_alike(make_master, problem):
     comparisons, graph, bits, dh, share = problem(2)
-    pairs = graph.pair_weights(make_master(comparisons, graph).start())
+    pairs = graph.pair_weights(make_master(comparisons, graph).first_entries())
     for h, column in zip(bits, dh.T):
         assert score(pairs, h) == pytest.approx(30 * share @ column)
 

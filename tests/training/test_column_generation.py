@@ -123,7 +123,7 @@ def test_a_dual_of_zeros_asks_for_every_comparison_again(setting, clusters):
     steps = steps_of(replace(problem, master=Silent(master.master), function=function), 4)
     assert_all_new(steps)
     first_tries = np.cumsum([0, *(step.redraws + 1 for step in steps[:-1])])
-    expected = graph.pair_weights(master.start()).weights.toarray()
+    expected = graph.pair_weights(master.first_entries()).weights.toarray()
     for attempt in first_tries:
         np.testing.assert_array_equal(heard[attempt], expected)
     assert [step.violation for step in steps[1:]] == [-1, -1, -1]
@@ -173,7 +173,7 @@ def test_violation_is_score_less_cost_under_the_last_dual(name, setting, small_d
     problem = setting(*small_digits, name)
     graph, master = problem.graph, problem.master
     steps = steps_of(problem, 6)
-    entries = [master.start(), *(solution.entries for solution in master.solutions)]
+    entries = [master.first_entries(), *(solution.entries for solution in master.solutions)]
     for step, last in zip(steps, entries):
         differ = step.bit[np.repeat(graph.rows, np.diff(graph.indptr))] != step.bit[graph.indices]
         assert step.violation == pytest.approx(last[differ].sum() - 1)

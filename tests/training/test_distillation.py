@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.utils import shuffle
 
-from structhash.embeddings._graph import nearest
+from structhash._numerics.neighbours import nearest_by_cosine
 from structhash.embeddings.cosine import Cosine
 from structhash.embeddings.metric import Metric
 from structhash.embeddings.posterior import Posterior
@@ -26,7 +26,7 @@ X, Y = shuffle(*load_digits(return_X_y=True), random_state=0)
 def test_partners_are_others_each_once_and_begin_with_the_nearest(n, length, count):
     Z = np.random.default_rng(1).normal(size=(n, 4))
     U = Z / np.linalg.norm(Z, axis=1, keepdims=True)
-    first, _ = nearest(U, U, count, own=False)
+    first, _ = nearest_by_cosine(U, U, count, own=False)
     found = draw_partners(n, length, np.random.default_rng(0), first)
     for i in range(n):
         order = [j for j in np.argsort(-U @ U[i]) if j != i]
@@ -104,7 +104,7 @@ def test_targets_and_self_weight_are_those_of_the_embedding():
 
 
 def test_bits_are_learned_at_the_temperature_of_points_and_rows_have_their_own():
-    rng, embedding = np.random.default_rng(0), Posterior(temperature=2.0, row_temperature=5.0)
+    rng, embedding = np.random.default_rng(0), Posterior(temperature=2.0, max_row_temperature=5.0)
     points = embed_points(embedding, X[:300], np.repeat([0, 1], 150), None, rng)
     assert (points.temperatures.points, points.temperatures.rows) == (2, 5)
     problem = problem_from_embedding(points, Linear(), 4, rng)

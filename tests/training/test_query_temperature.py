@@ -76,7 +76,7 @@ def test_no_more_than_so_many_left_out_rows_choose(monkeypatch):
     assert set(seen) == {40}
 
 
-@pytest.mark.parametrize("embedding", [Metric(), Posterior(query_temperatures=())], ids=repr)
+@pytest.mark.parametrize("embedding", [Metric(), Posterior(query_candidates=())], ids=repr)
 def test_without_candidates_or_left_out_rows_the_function_stays(embedding):
     function, points = learned(embedding, n_bits=4)
     assert with_query_temperatures(function, points, Y[:300]) is function

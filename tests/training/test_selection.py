@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from structhash import CGHash, DistilHash, HashEncoder, StructHash
-from structhash.training.selection import Trial, best, choose_C, first_as_good, split, trials, values_around
+from structhash.training.selection import Trial, best, first_as_good, split, trials
 
 SMALL = {"n_bits": 6, "n_near": 5, "n_far": 5, "random_state": 0}
 X, Y = (array[:160] for array in load_digits(return_X_y=True))
@@ -154,35 +154,6 @@ def test_more_is_given_to_every_fit():
 
     list(trials([Takes(), Takes()], X, Y, 0, unlabeled="rows"))
     assert seen == ["rows", "rows"]
-
-
-# C
-
-
-@pytest.mark.parametrize(
-    ("C", "expected"), [(30.0, [30, 3, 300]), (5e7, [5e7, 5e6]), (1e8, [1e8, 1e7]), (5e-324, [5e-324, 5e-323])]
-)
-def test_values_around_are_a_tenth_and_ten_times_within_the_bounds(C, expected):
-    assert values_around(C) == pytest.approx(expected)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [StructHash, CGHash])
-def test_C_is_the_best_of_three_and_the_encoder_stays(kind, monkeypatch):
-    encoder = kind(**SMALL, C="auto", warm_start=True)
-    before = dict(vars(encoder))
-    for wanted in (5.0, 0.5, 50.0):
-        monkeypatch.setattr(HashEncoder, "score", lambda self, X, y, C=wanted: -abs(self.C - C))
-        assert choose_C(encoder, 5.0, X, Y) == wanted
-    assert vars(encoder) == before
-
-
-def test_a_generator_draws_the_split_and_moves_on():
-    a, b = np.random.default_rng(3), np.random.default_rng(3)
-    encoder = StructHash(**{**SMALL, "random_state": a}, C="auto")
-    choose_C(encoder, 30.0, X, Y)
-    b.integers(2**31)
-    assert a.random() == b.random()
 
 
 # alternatives of equal worth

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.scaling import check_rows_differ
+
 
 def mean_of(X: NDArray[Any]) -> NDArray[np.float64]:
     """Mean (d,) of rows X (n, d); ValueError if all are the same."""
-    if (X[0] == X).all():
-        raise ValueError(f"all {len(X)} training rows are the same; give rows that differ")
+    check_rows_differ(X)
     mean: NDArray[np.float64] = X.mean(axis=0, dtype=np.float64)
     return mean
 

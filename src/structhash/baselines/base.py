@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
-from structhash._numerics.randomness import generator
+from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.validation import check_count
 from structhash.baselines._rows import check_finite, mean_of
 from structhash.codes.planes import Planes, make_planes
@@ -77,15 +77,12 @@ class Baseline(HashEncoder):
         The public GitHub repository, ``owner/name``, whose code this method was compared with.
     settings_from : str
         What the defaults are, and who chose them.
-    own_length : bool
-        Whether ``n_bits=None`` is allowed and means a length that the method derives from the rows.
     """
 
     variants: ClassVar[tuple[str, ...]] = ("", "@database")
     source: ClassVar[str] = ""
     original: ClassVar[str | None] = None
     settings_from: ClassVar[str] = ""
-    own_length: ClassVar[bool] = False
 
     n_bits: Any
     n_bits_: int
@@ -101,9 +98,7 @@ class Baseline(HashEncoder):
         """Refuse `n_bits` and `random_state` where they are not allowed; see `HashEncoder.check_settings`."""
         if self.n_bits is not None or not self.own_length:
             check_count("n_bits", self.n_bits)
-        random_state = self.get_params(deep=False).get("random_state")
-        if not isinstance(random_state, np.random.RandomState):  # to check one would draw from it
-            generator(random_state)
+        check_random_state(self.get_params(deep=False).get("random_state"))
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training rows.

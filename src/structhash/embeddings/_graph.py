@@ -10,30 +10,9 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from structhash._numerics.blocks import row_slices
-
-PRODUCT_BLOCK_ROWS = 512  # rows whose cosines to all others are held at a time
-COSINE_DIGITS = 9  # of cosines, so that rounding does not order equal ones
 SCALE_NEIGHBOUR = 7  # the neighbour whose distance is a node's unit of length
 DENSE_GRAPH_NODES = 512  # a graph of so many nodes has its eigenvectors computed by a dense solver
 MIN_GRAPH_EIGENVALUE = 0.05  # smaller eigenvalues are left out, because vectors are divided by them
-
-
-def nearest(
-    U: NDArray[Any], V: NDArray[Any], count: int, own: bool = True
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The `count` nearest rows of V (m, d) to each row of U (n, d), in any order, and 1 - cosine.
-
-    All rows have norm 1. Where V is U, ``own=False`` leaves each row out of its own neighbours.
-    """
-    near, apart = np.empty((len(U), count), np.int64), np.empty((len(U), count), U.dtype)
-    for run in row_slices(len(U) if count else 0, PRODUCT_BLOCK_ROWS):
-        D = -np.round(U[run] @ V.T, COSINE_DIGITS)
-        if not own:
-            D[np.arange(len(D)), np.arange(run.start, run.stop)] = np.inf
-        near[run] = np.argpartition(D, count - 1, axis=1)[:, :count]
-        apart[run] = np.maximum(1 + np.take_along_axis(D, near[run], axis=1), 0)
-    return near, apart
 
 
 def local_scale(apart: NDArray[Any]) -> NDArray[np.float64]:

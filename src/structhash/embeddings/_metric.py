@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
 from structhash._numerics.blocks import normalize_rows
-from structhash.embeddings._graph import nearest
+from structhash._numerics.neighbours import nearest_by_cosine
 
 METRIC_RIDGES = (1.0, 3.0, 10.0, 30.0)  # added to the within-class covariance, in units of its mean variance
 ASSUMED_VARIANCE = 1.0  # variance between classes that every direction is assumed to have besides its own
@@ -77,5 +77,5 @@ def ridge_matrices(
 def neighbour_precision(Z: NDArray[Any], class_index: NDArray[np.int64]) -> float:
     """Share of the nearest ten of each row of Z (n, d), by cosine around the mean, that are of its class."""
     U = normalize_rows(Z - Z.mean(axis=0))
-    near, _ = nearest(U, U, min(N_JUDGED_NEIGHBOURS, len(U) - 1), own=False)
+    near, _ = nearest_by_cosine(U, U, min(N_JUDGED_NEIGHBOURS, len(U) - 1), own=False)
     return float((class_index[near] == class_index[:, None]).mean()) if near.size else 0.0

@@ -8,10 +8,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import check_count
+from structhash._numerics.validation import check_count, check_nonnegative
+from structhash.embeddings._targets import targets_by_cosine
 from structhash.pieces import Params
 
-__all__ = ["Affine", "Embedded", "Embedding", "LeftOut", "Temperatures"]
+__all__ = ["MAX_POINTS", "Affine", "Embedded", "Embedding", "LeftOut", "Temperatures"]
+
+MAX_POINTS = 2**16  # their numbers are stored as uint16
 
 
 class Affine(NamedTuple):
@@ -58,11 +61,13 @@ class Embedding:
     Parameters
     ----------
     n_points : int
-        Rows that bits are learned from, at most.
+        Rows that bits are learned from, at most; up to 65,536.
     n_partners : int
-        Partners of each point, at most.
+        Partners of each point, at most; fewer where there are so many points that the pairs would exceed
+        2,560,000.
     n_nearest : int
-        How many of the partners are the nearest points by cosine; the others are drawn at random.
+        How many of the partners are the nearest points by cosine, at most `n_partners`; the others are drawn at
+        random.
     self_weight : float
         Weight of the query itself at distance 0 in the listwise loss (`structhash.masters.listwise`). The
         larger it is, the closer codes draw together what is alike.
@@ -85,10 +90,11 @@ class Embedding:
 
     def __post_init__(self) -> None:
         check_count("n_points", self.n_points, 2)
+        if self.n_points > MAX_POINTS:
+            raise ValueError(f"n_points={self.n_points}: give at most {MAX_POINTS}")
         check_count("n_partners", self.n_partners)
         check_count("n_nearest", self.n_nearest, 0)
-        if not 0 <= self.self_weight < np.inf:
-            raise ValueError(f"self_weight={self.self_weight}: give a finite number of at least 0")
+        check_nonnegative("self_weight", self.self_weight)
 
     def fit(
         self,
@@ -136,7 +142,9 @@ class Embedding:
         partners: NDArray[Any],
         multiplicities: NDArray[Any],
     ) -> NDArray[np.float64]:
-        """The distribution over its partners that each query's codes should follow.
+        """The distribution over its partners that each point's codes should follow.
+
+        By default it is a softmax of the cosines: see `targets_by_cosine`.
 
         Parameters
         ----------
@@ -153,7 +161,7 @@ class Embedding:
         ndarray float64 (q, p)
             Each row sums to 1.
         """
-        raise NotImplementedError
+        return targets_by_cosine(vectors, queries, partners, multiplicities)
 
     def affine(self, state: Params) -> Affine | None:
         """The affine form, if there is one; with it planes among vectors are planes among rows."""

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.scaling import float_blocks, mean_and_scale
-from structhash.embeddings._targets import targets_by_cosine
 from structhash.embeddings.base import Affine, Embedded, Embedding
 from structhash.families.linear import Linear
 from structhash.pieces import Params
@@ -56,16 +55,6 @@ class Cosine(Embedding):
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Centred and scaled rows (n, d)."""
         return Linear().features(X, state)
-
-    def targets(
-        self,
-        vectors: NDArray[Any],
-        queries: NDArray[Any],
-        partners: NDArray[Any],
-        multiplicities: NDArray[Any],
-    ) -> NDArray[np.float64]:
-        """Softmax of the cosines: see `targets_by_cosine`."""
-        return targets_by_cosine(vectors, queries, partners, multiplicities)
 
     def affine(self, state: Params) -> Affine:
         """Centring and scaling."""

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import float_type, normalize_rows, row_slices
+from structhash._numerics.neighbours import nearest_by_cosine
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS
 from structhash._numerics.validation import check_count
 from structhash.embeddings import _graph
-from structhash.embeddings._targets import targets_by_cosine
 from structhash.embeddings.base import Embedded, Embedding
 from structhash.embeddings.cosine import Cosine
 from structhash.embeddings.metric import Metric
@@ -87,7 +87,7 @@ class Manifold(Embedding):
         state, _, _ = base.fit(X, class_index, unlabeled, points[:1], rng)
         U = normalize_rows(base.embed(rows[np.sort(rng.permutation(len(rows))[: self.n_nodes])], state))
         U = np.unique(U.astype(float_type(X.dtype)), axis=0)
-        near, apart = _graph.nearest(U, U, min(N_NEIGHBOURS, len(U) - 1), own=False)
+        near, apart = nearest_by_cosine(U, U, min(N_NEIGHBOURS, len(U) - 1), own=False)
         scale = _graph.local_scale(apart)
         scale = np.maximum(scale, MIN_SCALE * np.median(scale))
         w = np.exp(-_graph.scaled_distances(apart, scale, scale[near]))
@@ -103,20 +103,10 @@ class Manifold(Embedding):
         out = np.empty((len(X), vectors.shape[1] + nodes.shape[1]), float_type(X.dtype))
         for block in row_slices(len(X), FEATURE_BLOCK_ROWS):
             U = normalize_rows(base.embed(X[block], state))
-            near, apart = _graph.nearest(U, nodes, min(N_NEIGHBOURS, len(nodes)))
+            near, apart = nearest_by_cosine(U, nodes, min(N_NEIGHBOURS, len(nodes)))
             own = np.maximum(_graph.local_scale(apart), least)
             steps = _graph.scaled_distances(apart, own, scale[near])
             w = np.exp(steps.min(axis=1, keepdims=True) - steps)  # a common factor does not matter: see below
             diffused = np.einsum("ik,ikm->im", w, vectors[near])
             out[block] = np.hstack([normalize_rows(diffused), np.sqrt(COSINE_SHARE) * U])
         return out
-
-    def targets(
-        self,
-        vectors: NDArray[Any],
-        queries: NDArray[Any],
-        partners: NDArray[Any],
-        multiplicities: NDArray[Any],
-    ) -> NDArray[np.float64]:
-        """Softmax of the cosines: see `targets_by_cosine`."""
-        return targets_by_cosine(vectors, queries, partners, multiplicities)

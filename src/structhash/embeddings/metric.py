@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import float_type
 from structhash.embeddings import _metric
-from structhash.embeddings._targets import targets_by_cosine
 from structhash.embeddings.base import Affine, Embedded, Embedding
 from structhash.embeddings.cosine import Cosine
 from structhash.families.linear import Linear
@@ -80,16 +79,6 @@ class Metric(Embedding):
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Vectors (n, d) of rows X (n, d)."""
         return Linear().features(X, state) @ state["matrix"]
-
-    def targets(
-        self,
-        vectors: NDArray[Any],
-        queries: NDArray[Any],
-        partners: NDArray[Any],
-        multiplicities: NDArray[Any],
-    ) -> NDArray[np.float64]:
-        """Softmax of the cosines: see `targets_by_cosine`."""
-        return targets_by_cosine(vectors, queries, partners, multiplicities)
 
     def affine(self, state: Params) -> Affine:
         """Centring, scaling and the matrix."""

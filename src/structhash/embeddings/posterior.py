@@ -48,12 +48,12 @@ class Posterior(Embedding):
     temperature : float
         Of the probabilities that bits are learned from, and of rows where a class has 10 training rows or
         fewer.
-    row_temperature : float
+    max_row_temperature : float
         Of rows where a class has 100 training rows or more; between 10 and 100 the temperature rises
         geometrically.
-    query_temperatures : tuple of float
-        Candidates for queries, besides that of rows. The first one wins by which left-out training rows are
-        retrieved as well as by the best one, within one standard error of mean average precision.
+    query_candidates : tuple of float
+        Candidate temperatures for queries, besides that of rows. The first one wins by which left-out training
+        rows are retrieved as well as by the best one, within one standard error of mean average precision.
 
     References
     ----------
@@ -73,20 +73,20 @@ class Posterior(Embedding):
 
     n_anchors: int = 2000
     temperature: float = 8.0
-    row_temperature: float = 16.0
-    query_temperatures: tuple[float, ...] = (4.0, 2.0, 1.0)
+    max_row_temperature: float = 16.0
+    query_candidates: tuple[float, ...] = (4.0, 2.0, 1.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_count("n_anchors", self.n_anchors, 2)
         check_positive("temperature", self.temperature)
-        check_positive("row_temperature", self.row_temperature)
-        given: Any = self.query_temperatures
+        check_positive("max_row_temperature", self.max_row_temperature)
+        given: Any = self.query_candidates
         object.__setattr__(
-            self, "query_temperatures", tuple(given) if isinstance(given, tuple | list) else (given,)
+            self, "query_candidates", tuple(given) if isinstance(given, tuple | list) else (given,)
         )
-        for each in self.query_temperatures:
-            check_positive("query_temperatures", each)
+        for each in self.query_candidates:
+            check_positive("query_candidates", each)
 
     def fit(
         self,
@@ -96,7 +96,7 @@ class Posterior(Embedding):
         points: NDArray[np.int64],
         rng: np.random.Generator,
     ) -> Embedded:
-        """The regression, and vectors at `row_temperature`; see `Embedding.fit`."""
+        """The regression, and vectors at `max_row_temperature`; see `Embedding.fit`."""
         if class_index is None:
             raise ValueError("the embedding 'posterior' learns from labels; give class_index")
         check_rows_differ(X)
@@ -110,7 +110,7 @@ class Posterior(Embedding):
 
         left_out = points if unlabeled is None else sample_rows(len(X), MAX_LEFT_OUT, rng)
         found = regress(rows, rows(anchors), class_index, sigma, left_out)
-        factor, dtype = found.sharpness / self.row_temperature, float_type(X.dtype)
+        factor, dtype = found.sharpness / self.max_row_temperature, float_type(X.dtype)
         state = {
             "center": mean.astype(dtype),
             "units": np.array(units, dtype),
@@ -124,7 +124,7 @@ class Posterior(Embedding):
         return Embedded(state, vectors, kept)
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
-        """Vectors (n, n_classes) of rows X (n, d), at `row_temperature`."""
+        """Vectors (n, n_classes) of rows X (n, d), at `max_row_temperature`."""
         out = np.empty((len(X), len(state["prior"])), float_type(X.dtype))
         for block in row_slices(len(X), FEATURE_BLOCK_ROWS):
             rows = kernel_rows(X[block], state["center"], state["units"])
@@ -140,7 +140,7 @@ class Posterior(Embedding):
         multiplicities: NDArray[Any],
     ) -> NDArray[np.float64]:
         """Probabilities of a common class, scaled to sum to 1 for each query."""
-        P = _sharpen(vectors, self.row_temperature)
+        P = _sharpen(vectors, self.max_row_temperature)
         out = dot_products(P.astype(np.float32), queries, partners)
         out += np.finfo(np.float32).tiny
         out *= multiplicities
@@ -155,17 +155,17 @@ class Posterior(Embedding):
         [8.0, 8.0, 11.1, 16.0, 16.0]
         """
         if class_index is None:
-            return Temperatures(self.temperature, self.row_temperature, self.query_temperatures)
+            return Temperatures(self.temperature, self.max_row_temperature, self.query_candidates)
         rows_a_class = len(class_index) / len(np.unique(class_index))
         share = float(np.clip(np.log(rows_a_class / FEW_ROWS) / np.log(MANY_ROWS / FEW_ROWS), 0, 1))
-        rows = self.temperature ** (1 - share) * self.row_temperature**share
-        return Temperatures(self.temperature, rows, self.query_temperatures)
+        rows = self.temperature ** (1 - share) * self.max_row_temperature**share
+        return Temperatures(self.temperature, rows, self.query_candidates)
 
     def at_temperature(self, vectors: NDArray[Any], temperature: float) -> NDArray[Any]:
-        """Vectors (n, n_classes) at a temperature, from those at `row_temperature`."""
-        if temperature == self.row_temperature:
+        """Vectors (n, n_classes) at a temperature, from those at `max_row_temperature`."""
+        if temperature == self.max_row_temperature:
             return vectors
-        return _sharpen(vectors, self.row_temperature / temperature).astype(vectors.dtype)
+        return _sharpen(vectors, self.max_row_temperature / temperature).astype(vectors.dtype)
 
 
 def _sharpen(P: NDArray[Any], exponent: float) -> NDArray[np.float64]:

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.validation import check_count, check_positive
+from structhash.estimators._auto_C import MAX_C, choose_C, values_around
 from structhash.estimators._input import CheckedInput
 from structhash.estimators._learned import LearnedEncoder, warn_about
 from structhash.estimators._threads import n_threads
-from structhash.estimators.base import HashEncoder
 from structhash.families.base import Family
 from structhash.families.starts.base import Start
 from structhash.masters.base import Master
@@ -23,7 +23,6 @@ from structhash.training.column_generation import learn
 from structhash.training.comparisons import problem_from_comparisons
 from structhash.training.hash_function import HashFunction
 from structhash.training.problem import Step
-from structhash.training.selection import MAX_C, choose_C, values_around
 
 
 class Pieces(NamedTuple):
@@ -91,10 +90,14 @@ class ComparingEncoder(LearnedEncoder):
         """Whether `fit` takes `Qrels`: not where C is chosen by labels."""
         return not is_auto(self.C)
 
-    def alternatives(self) -> list[tuple[str, HashEncoder]]:
+    def alternatives(self) -> list[tuple[str, Any]]:
         """This encoder, values around its C, and the family ``"rbf"``; see `HashEncoder.alternatives`."""
-        values = [] if is_auto(self.C) else values_around(float(self.C))[1:]
-        return self._changed([*({"C": value} for value in values), {"family": "rbf"}])
+        grid = super().alternatives()
+        if not is_auto(self.C):
+            grid += [(f"C={C:g}", self._variant(C=C)) for C in values_around(float(self.C))[1:]]
+        if self.family == "linear":
+            grid.append(("family=rbf", self._variant(family="rbf")))
+        return grid
 
     def about(self) -> dict[str, Any]:
         """C as set or as chosen; see `HashEncoder.about`."""
@@ -156,7 +159,9 @@ class ComparingEncoder(LearnedEncoder):
                     f"C='auto' is chosen by labels, one a row; y is of type {type(y).__name__}: give such "
                     f"labels, or a number for C, such as {self.usual_C:g}"
                 )
-            checked = self._check_input(X, keep=not isinstance(y, Supervision))  # which may compute with X
+            checked = self._check_input(
+                X, keep=not isinstance(y, Supervision)
+            )  # a supervision may compute with X, so it gets floats
             return checked._replace(y=y)
         checked = self._check_input(X, y, keep=True)
         check_labels(checked.y, len(checked.X))

@@ -13,8 +13,6 @@ from sklearn.utils.validation import validate_data
 
 from structhash._numerics.blocks import as_floats, row_slices
 
-SQUARABLE = (1e-152, 1e152)  # magnitudes whose squares are ordinary numbers
-
 
 class CheckedInput(NamedTuple):
     """Training rows and labels after the checks, and what scikit-learn remembers of the columns.

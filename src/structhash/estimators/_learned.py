@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from structhash.codes.planes import Planes
 from structhash.estimators.base import HashEncoder
 from structhash.families.starts.base import Start
 from structhash.training.hash_function import HashFunction
@@ -32,19 +32,13 @@ class LearnedEncoder(HashEncoder):
     tolerance: float
     history_: list[dict[str, Any]]
 
-    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        return self.hash_function_.bits_of(X)
-
-    def _planes(self) -> Planes | None:
-        return self.hash_function_.planes()
-
     def queries_differ(self, n_bits: int | None = None) -> bool:
         """Whether `encode_queries` gives other codes than `encode` at this length (all bits by default)."""
         n_bits = self._check_prefix(n_bits)
         return self.hash_function_.queries_differ(n_bits)
 
-    def _query_bits(self, X: NDArray[Any], n_bits: int) -> NDArray[np.bool_]:
-        return self.hash_function_.query_bits_of(X, n_bits)
+    def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
+        return self.hash_function_.encode(rows, n_bits, queries)
 
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays, plain = super()._to_arrays()
@@ -53,15 +47,15 @@ class LearnedEncoder(HashEncoder):
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> dict[str, Any]:
-        fitted = super()._from_arrays(arrays, plain)
-        groups = fitted[_FUNCTION]
-        own = {
-            name.removeprefix(f"{_FUNCTION}/"): array
-            for name, array in arrays.items()
-            if name.startswith(f"{_FUNCTION}/")
-        }
-        plain_part = {key: value for key, value in groups.items() if key in plain[_FUNCTION]}
-        return {**fitted, _FUNCTION: HashFunction.from_arrays(own, plain_part)}
+        prefix = f"{_FUNCTION}/"
+        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        others = {name: array for name, array in arrays.items() if not name.startswith(prefix)}
+        function = HashFunction.from_arrays(own, plain[_FUNCTION])
+        return {**super()._from_arrays(others, plain), _FUNCTION: function}
+
+    def _variant(self, **changed: Any) -> Any:
+        """An unfitted copy with these settings."""
+        return clone(self).set_params(**changed)
 
     def _plan(self, start: Start) -> Plan:
         """How bits are generated with these settings."""
@@ -70,7 +64,7 @@ class LearnedEncoder(HashEncoder):
         return Plan(start, self.n_bits, stop_below, kept, self.history_ if kept else ())
 
     def _kept(self) -> HashFunction | None:
-        """The hash function whose bits a warm start keeps, if it keeps any."""
+        """The hash function whose bits a warm start keeps, if any."""
         if not self.warm_start or not self.__sklearn_is_fitted__():
             return None
         if not isinstance(self.random_state, Integral):
@@ -91,10 +85,10 @@ def warn_about(learned: Learned, n_bits: int, C: float | None) -> None:
     if n_learned < n_bits:
         logger.info("no better bit was found after %d of %d", n_learned, n_bits)
     if not learned.weights.any():
+        at = "" if C is None else f" at C={C:g}"
         logger.warning(
-            "all weights are 0: at C=%g no bit is worth its cost; raise it, unless the comparisons contradict "
-            "each other",
-            C,
+            "all weights are 0:%s no bit is worth its cost; raise C, unless the comparisons contradict each other",
+            at,
         )
     repeated = sum(not each["distinct"] for each in learned.history)
     if repeated:

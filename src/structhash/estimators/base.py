@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 import numbers
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils import get_tags
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from structhash._numerics.validation import describe
 from structhash.codes import unpack
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
-from structhash.estimators._contract import EncoderContract
 from structhash.estimators._input import CheckedInput, check_input, open_rows
 from structhash.estimators._model_file import write_model
 from structhash.estimators._score import label_retrieval
+from structhash.estimators.contract import EncoderContract
 
 __all__ = ["HashEncoder"]
 
@@ -76,7 +74,7 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def weights_at(self, n_bits: int) -> NDArray[np.float64]:
         """Weights (n_bits,) of the prefix code of n_bits bits: those the master had at that step."""
-        n_bits, prefixes = self._check_prefix(n_bits), getattr(self, "prefix_weights_", None)
+        n_bits, prefixes = self._check_prefix(n_bits), self.prefix_weights_
         return self.weights_[:n_bits] if prefixes is None else prefixes[n_bits - 1, :n_bits]
 
     @property
@@ -133,8 +131,6 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         check_is_fitted(self)
         self.column_names_ = list(names)
 
-    # Fitted state: set here and nowhere else
-
     def _store(self, columns: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
         """Become fitted: drop every attribute of an earlier fit and set these."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
@@ -186,31 +182,6 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
             return encode_by_planes(type(self).__name__, planes, rows, self.n_bits_, n_bits)
         bits = (lambda block: self._query_bits(block, n_bits)) if queries else self._bits
         return encode_by_bits(type(self).__name__, bits, rows, self.n_bits_, n_bits)
-
-    def needs_y(self) -> bool:
-        """Whether `fit` needs y with these settings; without it, a method learns from X alone."""
-        return bool(get_tags(self).target_tags.required)
-
-    def steps(self, X: Any, y: Any, /) -> Iterator[Any]:
-        """`fit` as a generator of one `Step` a bit; a method that does not learn bit by bit yields none."""
-        self.fit(X, y)
-        yield from ()
-
-    def alternatives(self) -> list[tuple[str, HashEncoder]]:
-        """Unfitted variants to try on held-out rows, each with its settings in words; this encoder is first."""
-        return self._changed([])
-
-    def _changed(self, changes: list[dict[str, Any]]) -> list[tuple[str, HashEncoder]]:
-        """This encoder, then a copy for each change of settings that still have their defaults."""
-        defaults = {name: each.default for name, each in inspect.signature(type(self)).parameters.items()}
-        grid = [("as set", clone(self))]
-        for change in changes:
-            if all(name == "C" or getattr(self, name) == defaults[name] for name in change):
-                words = ",".join(
-                    f"{name}={value:g}" if name == "C" else f"{name}={value}" for name, value in change.items()
-                )
-                grid.append((words, clone(self).set_params(**change)))
-        return grid
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_bits_")

@@ -66,7 +66,7 @@ class CGHash(ComparingEncoder):
         Row t - 1 holds the weights of the first t bits.
     hash_function_ : HashFunction
     n_skipped_ : int
-        Training points that ask nothing: those without a relevant or without an irrelevant partner.
+        Queries that were skipped: those without a relevant or without an irrelevant partner.
     C_ : float
         C as set or, with ``C="auto"``, as chosen.
 

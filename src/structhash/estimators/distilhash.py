@@ -17,18 +17,21 @@ from structhash.embeddings.base import Embedding
 from structhash.estimators._input import CheckedInput
 from structhash.estimators._learned import LearnedEncoder, warn_about
 from structhash.estimators._unlabeled import check_unlabeled
-from structhash.estimators.base import HashEncoder
 from structhash.estimators.structhash import StructHash
 from structhash.families.base import Family
 from structhash.families.starts.base import Start
-from structhash.objectives.rankings.sndcg import SNDCG
 from structhash.pieces import is_auto, load, spell
 from structhash.supervision import Qrels, Supervision, check_labels, is_indicator
 from structhash.training.column_generation import finish, learn
 from structhash.training.distillation import embed_points, problem_from_embedding
 from structhash.training.embedding_choice import choose_embedding, warn_without_unlabeled
 from structhash.training.hash_function import HashFunction
-from structhash.training.judgements import judgements_help, problem_from_judgements, relevant_documents
+from structhash.training.judgements import (
+    JUDGED_RANKING,
+    judgements_help,
+    problem_from_judgements,
+    relevant_documents,
+)
 from structhash.training.problem import Learned, Step
 from structhash.training.query_temperature import with_query_temperatures
 
@@ -193,9 +196,11 @@ class DistilHash(LearnedEncoder):
         """Whether `fit` takes `Qrels`: not where an embedding is named."""
         return self._named_embedding() is None
 
-    def alternatives(self) -> list[tuple[str, HashEncoder]]:
+    def alternatives(self) -> list[tuple[str, Any]]:
         """This encoder, several starts, and the paper's method; see `HashEncoder.alternatives`."""
-        grid = self._changed([{"start": "several"}])
+        grid = super().alternatives()
+        if self.start == "spectral":
+            grid.append(("start=several", self._variant(start="several")))
         if is_auto(self.embedding) and self.family == "linear":
             other = StructHash(self.n_bits, family="rbf", start=self.start, random_state=self.random_state)
             grid.append(("structhash:family=rbf", other))
@@ -203,7 +208,9 @@ class DistilHash(LearnedEncoder):
 
     def about(self) -> dict[str, Any]:
         """What was distilled, why, and whether queries have codes of their own; see `HashEncoder.about`."""
-        learned = {"embedding": spell(self.embedding_)} if self.embedding_ else {"ranking": spell(SNDCG())}
+        learned = (
+            {"embedding": spell(self.embedding_)} if self.embedding_ else {"ranking": spell(JUDGED_RANKING)}
+        )
         reason = {"because": self.reason_} if self.reason_ else {}
         queries = "codes of their own" if self.queries_differ() else "coded like rows"
         return {**learned, **reason, "queries": queries}
@@ -278,8 +285,8 @@ class DistilHash(LearnedEncoder):
         from_documents = self._distil(checked.X, None, None, pieces)
         from_judgements = self._rank(checked.X, qrels, pieces)
         if kept := self._kept():
-            again = from_judgements if kept.embedding is None else from_documents
-            chosen = yield from again
+            learning = from_judgements if kept.embedding is None else from_documents
+            chosen = yield from learning
             self._become(checked, chosen._replace(reason=self.reason_))
             return
 

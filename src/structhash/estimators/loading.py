@@ -14,7 +14,13 @@ from structhash.estimators.structhash import StructHash
 from structhash.io import container
 from structhash.pieces import classes
 
-__all__ = ["load_model"]
+__all__ = ["ESTIMATORS", "load_model"]
+
+ESTIMATORS: dict[str, type[HashEncoder]] = {
+    "distilhash": DistilHash,
+    "structhash": StructHash,
+    "cghash": CGHash,
+}  # by the name that method specs call them
 
 
 def load_model(path: str | PathLike[str]) -> HashEncoder:
@@ -26,7 +32,8 @@ def load_model(path: str | PathLike[str]) -> HashEncoder:
         If the file is missing, damaged, or not a model.
     """
     arrays, header = container.load(path, MODEL)
-    known = {each.__name__: each for each in (CGHash, DistilHash, StructHash, *classes("baselines").values())}
+    every = (*ESTIMATORS.values(), *classes("baselines").values())
+    known = {each.__name__: each for each in every}
     try:
         model: HashEncoder = known[header["class"]](**header["params"])
         if sorted(arrays) != header["arrays"]:

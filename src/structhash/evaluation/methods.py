@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from structhash.estimators.base import HashEncoder
-from structhash.estimators.cghash import CGHash
-from structhash.estimators.distilhash import DistilHash
-from structhash.estimators.structhash import StructHash
+from structhash.estimators.loading import ESTIMATORS
 from structhash.pieces import build, classes
 from structhash.training.selection import best, trials
 
@@ -56,8 +54,8 @@ class Method(NamedTuple):
 
     @property
     def own_length(self) -> bool:
-        """Whether the method derives the length of its code from the rows, or its spec names that length."""
-        return bool(self.encoders) and type(self.encoders[0])().n_bits is None
+        """Whether the method derives the length of its code from the rows."""
+        return bool(self.encoders) and self.encoders[0].own_length
 
     def lengths(self, n_bits: list[int]) -> list[int]:
         """The code lengths to fit out of those asked for; 0 alone where the method has a length of its own."""
@@ -109,8 +107,7 @@ class Method(NamedTuple):
 
 def encoders_by_name() -> dict[str, type[HashEncoder]]:
     """Every class of encoder, by the name that method specs call it."""
-    ours = {"distilhash": DistilHash, "structhash": StructHash, "cghash": CGHash}
-    return {**ours, **classes("baselines")}
+    return {**ESTIMATORS, **classes("baselines")}
 
 
 def parse_method(spec: str) -> Method:
@@ -176,8 +173,7 @@ def every_method() -> list[str]:
     specs = []
     for name, encoder in encoders_by_name().items():
         specs += [name] if encoder().needs_y() else [name, f"{name}@database"]
-        specs += VARIANTS if encoder is DistilHash else []
-    return [*specs, "float"]
+    return [*specs, *VARIANTS, "float"]
 
 
 def split_specs(text: str) -> list[str]:

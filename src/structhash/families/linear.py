@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy.special import expit
 
 from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, check_rows_differ, float_blocks, mean_and_scale
-from structhash._numerics.validation import check_count, describe
+from structhash._numerics.validation import check_count, check_positive
 from structhash.codes.planes import Planes, make_planes
 from structhash.families.base import DEFAULT_START, Family
 from structhash.families.starts.base import Start
@@ -46,8 +45,7 @@ class Linear(Family):
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter, 0)
-        if not isinstance(self.sharpness, Real) or not 0 < self.sharpness < np.inf:
-            raise ValueError(f"sharpness={describe(self.sharpness)}: give a finite number > 0")
+        check_positive("sharpness", self.sharpness)
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
         """Mean of the training rows X (n, d) and their root mean squared norm around it.

@@ -24,9 +24,9 @@ class Solution(NamedTuple):
         Weight of each entry of the pair graph: > 0 pushes its two points apart, < 0 pulls them together.
     objective : float
     gap : float
-        Duality gap or what the cutting planes still miss: see the master.
+        How far the weights may be from the optimum; its unit is the master's own.
     rounds : int
-        Evaluations of all rankings or triplets.
+        Iterations of the master's solver.
     """
 
     weights: NDArray[np.float64]
@@ -39,6 +39,9 @@ class Solution(NamedTuple):
 class Master:
     """Keeps the bits so far and answers with their weights and with the pair weights for the next bit.
 
+    The masters of comparisons are constructed as ``Kind(comparisons, graph, objective, regularizer, schedule,
+    C, tolerance, n_jobs=...)``, where the objective is a loss or a ranking.
+
     Attributes
     ----------
     upper : float
@@ -47,7 +50,7 @@ class Master:
 
     upper: float = np.inf
 
-    def start(self) -> NDArray[np.floating]:
+    def first_entries(self) -> NDArray[np.floating]:
         """Entry weights (E,) before the first bit."""
         raise NotImplementedError
 
@@ -60,7 +63,7 @@ class Master:
         return 0.0
 
     def charge_costs(self, pairs: PairWeights) -> PairWeights:
-        """Pair weights less what of `cost` differs from bit to bit, for the family to see."""
+        """Pair weights minus the part of the cost that depends on the bit, for the family to see."""
         return pairs
 
 
@@ -76,5 +79,5 @@ class RegularizedMaster(Master):
         return self.regularizer.cost(bit)
 
     def charge_costs(self, pairs: PairWeights) -> PairWeights:
-        """Pair weights less what of the cost differs from bit to bit."""
+        """Pair weights minus the part of the cost that depends on the bit."""
         return self.regularizer.charge_costs(pairs)

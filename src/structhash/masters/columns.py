@@ -87,7 +87,7 @@ class Columns:
         self.codes = np.zeros((graph.n_points, 8), np.uint8)
         self.place_dtype = np.min_scalar_type(max(np.diff(ptr).max() for ptr in self.ptr))
         self.last = np.zeros(0, self.place_dtype)  # order of entries within each query at the last weights
-        self.groups(1)
+        self.set_groups(1)
 
     def add(self, bit: NDArray[np.uint8], n_free: int) -> None:
         """Add a bit (n,); `n_free` is the number of free weights with it."""
@@ -99,8 +99,8 @@ class Columns:
         if n_free <= FEW_WEIGHTS:
             self.count(n_free)
 
-    def groups(self, count: int) -> NDArray[np.int64]:
-        """Cut the queries into at most `count` groups for `evaluate`; gives the first query of each."""
+    def set_groups(self, count: int) -> NDArray[np.int64]:
+        """Cut the queries into at most `count` groups, by which `evaluate` sums: the first query of each."""
         n = len(self.queries)
         first = np.unique(np.arange(count) * n // count)
         self.blocks = list(self.cut(first))
@@ -188,7 +188,7 @@ class Columns:
         runs = self.each(lambda near, far: [(block.entries.start, group(block)) for block in (near, far)])
         self.runs = dict(itertools.chain(*runs))
 
-    def rest(self) -> None:
+    def free_counts(self) -> None:
         """Free what `count` computed, until the next bit: the family needs the memory."""
         self.order = self.run = np.zeros(0, self.place_dtype)
         self.runs = {}

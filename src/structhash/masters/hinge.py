@@ -21,7 +21,7 @@ class HingeMaster(RankingMaster):
     """Weights for a triplet loss that is not smooth: min cost'w + C mean f(w'dh) over 0 <= w <= upper.
 
     The loss gives its cutting planes by `most_violated`: see `Hinge`. The mean is over triplets, so each query
-    weighs as much as it has triplets. A ranking's loss is twice the mean hinge, so C is halved. The duals of
+    weighs as much as it has triplets. `most_violated` gives twice the loss, so C is halved. The duals of
     the planes are the duals of the triplets. The `gap` of a solution is relative to its objective, as in
     `TripletMaster`. It is at most `tolerance`, unless `max_rounds` is reached or C times the `precision` of the
     linear programme is more.

@@ -61,19 +61,19 @@ class ListwiseMaster(Master):
         self.graph, self.targets = graph, targets.astype(np.float32)
         self.upper, self.self_weight = MAX_WEIGHT, float(self_weight)
         self.multiplicities = np.ones(np.diff(graph.indptr).max()) if multiplicities is None else multiplicities
-        self.n_bits, self.weight = 0, 1.0
+        self.n_added, self.weight = 0, 1.0
         self.distances = np.zeros(len(targets), np.uint8 if n_bits < 256 else np.int32)
 
-    def start(self) -> NDArray[np.float32]:
+    def first_entries(self) -> NDArray[np.float32]:
         """Pair weights as before the first bit: every point has the same chance."""
-        return self.entries(np.ones(self.n_bits + 1))
+        return self.entries(np.ones(self.n_added + 1))
 
     def add(self, bit: NDArray[np.uint8]) -> Solution:
         """The weight, and the pair weights, with one more bit (n,)."""
         np.add(self.distances, self.graph.differ(bit), out=self.distances)
-        self.n_bits += 1
-        steps = np.arange(self.n_bits + 1)
-        most = min(MAX_WEIGHT, MAX_DISTANCE / self.n_bits)
+        self.n_added += 1
+        steps = np.arange(self.n_added + 1)
+        most = min(MAX_WEIGHT, MAX_DISTANCE / self.n_added)
         self.weight = min(self.weight, most)
         ptr, rounds, before = self.graph.indptr, 0, 0.0
         while rounds < MAX_NEWTON_STEPS and self.weight != before:
@@ -86,7 +86,7 @@ class ListwiseMaster(Master):
             if abs(slope) > MAX_SLOPE and curvature > 0:
                 after = before - slope / curvature
                 self.weight = float(min(max(after, before / 2, MIN_WEIGHT), before * 2, most))
-        weights = np.full(self.n_bits, self.weight)
+        weights = np.full(self.n_added, self.weight)
         return Solution(weights, self.entries(np.exp(-self.weight * steps)), loss, abs(slope), rounds)
 
     def entries(self, table: NDArray[np.float64]) -> NDArray[np.float32]:

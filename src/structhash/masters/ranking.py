@@ -81,7 +81,7 @@ class RankingMaster(RegularizedMaster):
         self.count_dtype = np.min_scalar_type(max(n_near.max(), n_far.max()))
         self.inverted = np.concatenate([n_far, n_near], dtype=self.count_dtype, casting="unsafe")
         self.columns = Columns(comparisons, graph, schedule, unit, n_jobs)
-        self.first = self.columns.groups(schedule.n_groups)  # query of each group
+        self.first = self.columns.set_groups(schedule.n_groups)  # query of each group
         groups = np.arange(len(self.first), dtype=np.uint8)
         self.group = np.tile(np.repeat(groups, np.diff(self.first, append=len(n_near))), 2)
         self.entry_dtype: Any = np.float64 if schedule.exact else np.float32
@@ -108,7 +108,7 @@ class RankingMaster(RegularizedMaster):
             )
         return weights / weights.sum()
 
-    def start(self) -> NDArray[np.floating]:
+    def first_entries(self) -> NDArray[np.floating]:
         """Entry weights before the first bit: every query's ranking reversed, with dual C / n_queries."""
         each = self.C * self.unit * self.inverted
         return repeat(each.astype(self.entry_dtype), self.graph.indptr)
@@ -148,7 +148,7 @@ class RankingMaster(RegularizedMaster):
 
         del plane  # the last one cut nothing off
         self._prune(duals, found)
-        self.columns.rest()
+        self.columns.free_counts()
         entries = self.combine(duals[duals.any(axis=1)])
         gap = max(0.0, float(self.C * missed.sum()))
         return Solution(self.schedule.expand(u, self.columns.n_bits), entries, objective, gap, rounds)

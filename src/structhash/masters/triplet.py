@@ -78,7 +78,7 @@ class TripletMaster(RegularizedMaster):
         self.costs = np.zeros(0)
         self.u = np.zeros(0)
 
-    def start(self) -> NDArray[np.float64]:
+    def first_entries(self) -> NDArray[np.float64]:
         """Entry weights before the first bit: all triplets alike."""
         return repeat(self.C * self.unit * self.partners, self.graph.indptr)
 
@@ -90,7 +90,7 @@ class TripletMaster(RegularizedMaster):
         u = np.append(self.u[: len(self.costs) - 1], 0.0)  # the new bit begins at weight 0
         self.u, risk, gap, rounds = self.polish(*self.descend(u))
         weights, entries = self.schedule.expand(self.u, self.columns.n_bits), self.entries(self.u)
-        self.columns.rest()
+        self.columns.free_counts()
         return Solution(weights, entries, risk.objective, gap, rounds)
 
     def risk(self, u: NDArray[np.float64]) -> Risk:

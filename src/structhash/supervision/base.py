@@ -46,6 +46,10 @@ class Supervision:
         """The matrix that bits are learned from: X by default; a subclass may stack its queries below X."""
         return X
 
+    def count_queries(self, X: NDArray[Any]) -> int:
+        """How many queries there could be; those without near or far partners are skipped."""
+        return len(X)
+
 
 def check_partners(n_near: Any, n_far: Any) -> None:
     """ValueError unless both numbers of partners to draw are integers >= 1."""

@@ -146,6 +146,10 @@ class Qrels(Supervision):
             row = int(np.isfinite(Q).all(axis=1).argmin())
             raise ValueError(f"Q holds NaN or infinite values, the first in row {row}; remove or fill them")
 
+    def count_queries(self, X: NDArray[Any]) -> int:
+        """How many queries have judgements."""
+        return len(np.unique(np.asarray(self.judgements)[:, 0]))
+
     def comparisons(self, X: NDArray[Any], rng: np.random.Generator) -> Comparisons:
         """Draw the documents of every binary query; row numbers refer to `training_matrix(X)`.
 

@@ -109,7 +109,7 @@ def column_generation(
     """
     Z, graph, master, family = problem.Z, problem.graph, problem.master, problem.function.family
     blas, memoized = ThreadpoolController(), partial(start, memo={})
-    entries: NDArray[np.floating] = master.start()
+    entries: NDArray[np.floating] = master.first_entries()
     weights = np.zeros(0)
     upper = master.upper * (1 - 1e-9)
     seen = {bit_key(np.zeros(len(Z), np.uint8))}  # a constant bit says nothing
@@ -146,8 +146,8 @@ def new_bit(
     """A bit that is neither an old one nor its complement.
 
     Once no better bit exists, the dual alone would give the same bit for ever. So after a repeat the queries
-    get random weights, and the search begins at random planes. On well separated classes one bit can answer
-    every such weighting: the last attempts ask to separate what that bit leaves together.
+    get random weights, and the search begins at random planes. If one bit always wins, the last attempts weigh
+    only pairs that this bit does not separate.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def new_bit(
     """
     Z, graph, master, family = problem.Z, problem.graph, problem.master, problem.function.family
     if not entries.any():  # nothing is violated: every comparison counts again
-        entries = master.start()
+        entries = master.first_entries()
     bit = np.zeros(len(Z), np.uint8)
     for attempt in range(MAX_REDRAWS + 1):
         drawn, begin = entries, start

@@ -55,7 +55,7 @@ def problem_from_comparisons(
     comparisons = supervision.comparisons(X, rng)
     graph = pair_graph(comparisons, len(points))
     master = make_master(comparisons, graph)
-    n_skipped = len(points) - len(np.unique(comparisons.queries))
+    n_skipped = supervision.count_queries(X) - len(np.unique(comparisons.queries))
     del comparisons  # the graph holds what is needed of them
     state = family.prepare(points, rng)
     function = HashFunction(family, state)

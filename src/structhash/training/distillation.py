@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from structhash._numerics.blocks import normalize_rows, sample_rows
-from structhash.embeddings._graph import nearest
+from structhash._numerics.neighbours import nearest_by_cosine
 from structhash.embeddings.base import Embedded, Embedding, Temperatures
 from structhash.families.base import Family
 from structhash.masters.listwise import ListwiseMaster
@@ -90,7 +90,7 @@ def problem_from_embedding(
     n = len(vectors)
     with threadpool_limits(1, user_api="blas"):
         U = normalize_rows(vectors).astype(np.float32)
-        near, _ = nearest(U, U, min(embedding.n_nearest, n - 1), own=False)
+        near, _ = nearest_by_cosine(U, U, min(embedding.n_nearest, n - 1), own=False)
         partners = draw_partners(n, min(embedding.n_partners, MAX_ENTRIES // n), rng, near)
         multiplicities = partner_multiplicities(n, partners.shape[1], near.shape[1])
         queries = np.arange(n, dtype=np.int32)

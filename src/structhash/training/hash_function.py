@@ -37,8 +37,8 @@ class HashFunction:
     row_temperature : float
         At which rows are embedded.
     query_temperatures : tuple of float
-        At which queries are embedded, for codes of 1, 2, 4, ... bits and the lengths up to the next; empty
-        where queries are coded as rows are.
+        Entry i is the temperature of queries for code lengths 2^i to 2^(i+1) - 1. Empty where queries are coded
+        as rows are.
     """
 
     family: Family
@@ -61,6 +61,12 @@ class HashFunction:
     def query_scores(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
         """Real values (q, n_bits_learned) of queries X (q, d) that search codes of n_bits bits."""
         return self._scores(X, self._query_temperature(n_bits))
+
+    def scores_of_vectors(self, vectors: NDArray[Any], temperature: float) -> NDArray[Any]:
+        """Real values (n, n_bits) of rows whose vectors (n, m) the embedding gave, at a temperature."""
+        if self.embedding is not None:
+            vectors = self.embedding.at_temperature(vectors, temperature)
+        return self._decide(vectors)
 
     def bits_of(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Bits (n, n_bits) of rows X (n, d)."""
@@ -102,7 +108,7 @@ class HashFunction:
         -------
         ndarray uint8 (n, ceil(n_bits / 8))
         """
-        n_bits, planes = n_bits or self.n_bits, self.planes()
+        n_bits, planes = n_bits or self.n_bits, None if queries else self.planes()
         if planes is not None:
             return encode_by_planes("HashFunction", planes, rows, self.n_bits, n_bits)
 
@@ -148,9 +154,11 @@ class HashFunction:
         )
 
     def _scores(self, X: NDArray[Any], temperature: float) -> NDArray[Any]:
-        if self.embedding is not None:
-            vectors = self.embedding.embed(X, self.embedding_state)
-            X = self.embedding.at_temperature(vectors, temperature)
+        if self.embedding is None:
+            return self._decide(X)
+        return self.scores_of_vectors(self.embedding.embed(X, self.embedding_state), temperature)
+
+    def _decide(self, X: NDArray[Any]) -> NDArray[Any]:
         return self.family.decide(self.family.features(X, self.family_state), self.bits)
 
     def _query_temperature(self, n_bits: int) -> float:

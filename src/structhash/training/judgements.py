@@ -26,11 +26,11 @@ from structhash.training.hash_function import HashFunction
 from structhash.training.problem import Problem
 from structhash.training.selection import first_as_good
 
-__all__ = ["judgements_help", "problem_from_judgements", "relevant_documents"]
+__all__ = ["JUDGED_RANKING", "LOSS_WEIGHT", "judgements_help", "problem_from_judgements", "relevant_documents"]
 
 logger = logging.getLogger("structhash")
 
-LOSS_WEIGHT = 30.0  # C, as `StructHash` has it by default
+JUDGED_RANKING, LOSS_WEIGHT = SNDCG(), 30.0  # ranking and C, as `StructHash` has them by default
 N_FOLDS = 4
 MAX_QUERIES = 1000  # judged queries that are asked
 MAX_OTHERS = 10_000  # documents that are searched, besides those judged for these queries
@@ -114,7 +114,7 @@ def problem_from_judgements(
     schedule = Stagewise()
 
     def make_master(comparisons: Comparisons, graph: PairGraph) -> RankingMaster:
-        return RankingMaster(comparisons, graph, SNDCG(), L1(), schedule, LOSS_WEIGHT, tolerance)
+        return RankingMaster(comparisons, graph, JUDGED_RANKING, L1(), schedule, LOSS_WEIGHT, tolerance)
 
     return problem_from_comparisons(as_floats(X), qrels, family, schedule, make_master, rng)
 

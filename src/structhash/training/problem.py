@@ -22,7 +22,9 @@ _RECORDED = ("objective", "gap", "rounds", "violation", "redraws", "distinct", "
 
 @dataclass(frozen=True)
 class Problem:
-    """A learning problem: the points, who is compared with whom, and who says what a bit should do.
+    """A learning problem: the points, who is compared with whom, and the master.
+
+    It is used once: the master collects the bits that are added.
 
     `structhash.training.comparisons` builds it from labels, triplets, judgements or neighbours, and
     `structhash.training.distillation` from an embedding.
@@ -38,7 +40,7 @@ class Problem:
     weighted : bool
         Whether search should use the weights.
     n_skipped : int
-        Training points that ask nothing: those without a relevant or without an irrelevant partner.
+        Queries that were skipped: those without a relevant or without an irrelevant partner.
     """
 
     Z: NDArray[Any]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,23 +45,12 @@ def with_query_temperatures(
     labels = class_index[left_out.rows[chosen]]
     relevant = labels[:, None] == labels
     temperatures = [*candidates, function.row_temperature]
-    codes = [_bits_at(function, points, left_out.vectors[chosen], each) for each in temperatures]
+    codes = [function.scores_of_vectors(left_out.vectors[chosen], each) > 0 for each in temperatures]
     found = []
     for n_bits in 2 ** np.arange(function.n_bits.bit_length()):
         precision = [_average_precision(each, codes[-1], relevant, int(n_bits)) for each in codes]
         found.append(temperatures[first_as_good(precision)])
     return replace(function, query_temperatures=tuple(found))
-
-
-def _bits_at(
-    function: HashFunction, points: EmbeddedPoints, vectors: NDArray[Any], temperature: float
-) -> NDArray[np.bool_]:
-    """Bits (k, n_bits) of left-out vectors at a temperature."""
-    rows = points.embedding.at_temperature(vectors, temperature)
-    bits: NDArray[np.bool_] = (
-        function.family.decide(function.family.features(rows, function.family_state), function.bits) > 0
-    )
-    return bits
 
 
 def _average_precision(

@@ -5,22 +5,17 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from numbers import Integral
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
-from structhash._numerics.randomness import generator
-
-__all__ = ["Trial", "best", "choose_C", "first_as_good", "split", "trials", "values_around"]
+__all__ = ["Trial", "best", "first_as_good", "split", "trials"]
 
 logger = logging.getLogger("structhash")
 
 HELD_OUT_SHARE = 0.25  # of the training rows, on which alternatives are judged
-MAX_C = 1e8  # beyond, the linear programmes of the master lose their digits
-AUTO_SECONDS = 60.0  # after which C="auto" tries no further value
 
 
 class Scored(Protocol):
@@ -130,32 +125,3 @@ def first_as_good(values: Sequence[NDArray[np.float64]], errors: float = 1.0) ->
     short = [best - each for each in values]
     of_sums = [np.linalg.norm(each - each.sum() / max(1, len(each))) for each in short]
     return next(i for i, each in enumerate(short) if best.sum() - values[i].sum() <= errors * of_sums[i])
-
-
-def values_around(C: float) -> list[float]:
-    """C, then a tenth of it, which is learned faster, then ten times it."""
-    return [value for value in (C, C / 10, C * 10) if 0 < value <= MAX_C]
-
-
-def choose_C(encoder: BaseEstimator, usual: float, X: NDArray[Any], y: NDArray[Any]) -> float:
-    """The value around the usual C under which held-out rows are retrieved best.
-
-    Parameters
-    ----------
-    encoder : estimator with the settings C, random_state and warm_start
-        It does not change: copies are fitted.
-    usual : float
-    X : ndarray (n, d)
-    y : ndarray (n,)
-
-    Returns
-    -------
-    float
-    """
-    seed = encoder.random_state
-    drawn = generator(seed)  # refuses what is no seed
-    if not isinstance(seed, Integral):
-        seed = int(drawn.integers(2**31))
-    alike = clone(encoder).set_params(random_state=seed, warm_start=False)
-    encoders = [clone(alike).set_params(C=value) for value in values_around(usual)]
-    return float(best(trials(encoders, X, y, seed, AUTO_SECONDS)).C)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import describe
+from structhash._numerics.validation import check_count
 from structhash.families.starts.base import Start
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
@@ -30,8 +29,7 @@ class RandomPlanes(Start):
     count: int = 32
 
     def __post_init__(self) -> None:
-        if not isinstance(self.count, Integral) or self.count < 1:
-            raise ValueError(f"count={describe(self.count)}: give an integer of at least 1")
+        check_count("count", self.count)
 
     def __call__(
         self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, memo: dict[Any, Any] | None = None

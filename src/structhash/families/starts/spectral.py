@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from structhash._numerics.validation import describe
+from structhash._numerics.validation import check_nonnegative
 from structhash.families.starts.base import Start
 from structhash.pair_weights import PairWeights, laplacian
 from structhash.pieces import Params
@@ -49,8 +49,7 @@ class Spectral(Start):
     ridge: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.ridge < np.inf:
-            raise ValueError(f"ridge={describe(self.ridge)}: give a finite number >= 0")
+        check_nonnegative("ridge", self.ridge)
 
     def __call__(
         self, Z: NDArray[Any], pairs: PairWeights, rng: np.random.Generator, memo: dict[Any, Any] | None = None

@@ -150,7 +150,7 @@ class Loss:
     ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
         """Cutting plane of each query, by the counts of a ranking: see `Ranking.most_violated` and `Hinge`.
 
-        Only a loss that is not smooth gives it.
+        Only a loss that is not smooth gives it. The loss of the ranking, minus w'dPsi, is twice the mean of f.
 
         Parameters
         ----------

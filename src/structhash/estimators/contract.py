@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from structhash.codes.planes import Planes
+
+__all__ = ["EncoderContract"]
 
 
 class EncoderContract:
@@ -28,10 +32,14 @@ class EncoderContract:
         Whether search and evaluation use the weights unless told otherwise.
     own_distance_ : str or None
         The name of the method's own distance, where it has one besides the Hamming distances.
+    prefix_weights_ : ndarray (n_bits, n_bits) or None
+        Row t - 1 holds the weights of the first t bits, where a method learns bit by bit.
     takes_supervision : bool
         Whether `fit` takes any `Supervision` as y, not labels only.
     takes_unlabeled : bool
         Whether `fit` takes rows like those to be searched as `unlabeled`.
+    own_length : bool
+        Whether ``n_bits=None`` is allowed and means a length that the method derives from the rows.
     column_names_ : list of str or None
         Names of the columns, where `name_columns` was told them.
     magnitudes : (float, float)
@@ -43,10 +51,12 @@ class EncoderContract:
     weights_: NDArray[np.float64]
     history_: list[dict[str, Any]]
     weighted_ = False
+    prefix_weights_: NDArray[np.float64] | None = None
     column_names_: list[str] | None = None
     own_distance_: str | None = None
     takes_supervision: ClassVar[bool] = False
     takes_unlabeled: ClassVar[bool] = False
+    own_length: ClassVar[bool] = False
     magnitudes: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     def check_settings(self) -> None:
@@ -80,6 +90,23 @@ class EncoderContract:
         Returns a function of query rows (q, d) that gives float64 (q, n). Only the order within a row counts.
         """
         raise NotImplementedError(f"{type(self).__name__} has plain and weighted Hamming distances only")
+
+    def fit(self, X: Any, y: Any, /) -> Any:
+        """Learn from rows X, and from y where the method has a use for it."""
+        raise NotImplementedError
+
+    def steps(self, X: Any, y: Any, /) -> Iterator[Any]:
+        """`fit` as a generator of one `Step` a bit; a method that does not learn bit by bit yields none."""
+        self.fit(X, y)
+        yield from ()
+
+    def needs_y(self) -> bool:
+        """Whether `fit` needs y with these settings; without it, a method learns from X alone."""
+        return bool(get_tags(self).target_tags.required)
+
+    def alternatives(self) -> list[tuple[str, Any]]:
+        """Unfitted variants to try on held-out rows, each with its settings in words; this encoder is first."""
+        return [("as set", clone(self))]
 
     def learns_from_judgements(self) -> bool:
         """Whether `fit` takes `Qrels` with these settings."""
