@@ -1,8 +1,8 @@
 """Compact binary codes learned by column generation: DistilHash, StructHash, CGHash, search, evaluation.
 
-Where to look: `estimators` (what users call), `training` (builds a problem and generates bits), `masters` (weights),
-`families` (bits), `embeddings` (what is distilled), `objectives` (losses and ranking measures), `codes` and `search`,
-`evaluation`. docs/architecture.md draws how a row passes through `fit` and `encode`.
+Where to look: `estimators` (what users call), `training` (builds a problem and generates bits), `masters`
+(weights), `families` (bits), `embeddings` (what is distilled), `objectives` (losses and ranking measures),
+`codes`, `search`, `evaluation`. docs/architecture.md draws how a row passes through `fit` and `encode`.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ def test_too_small_a_C_leaves_all_weights_zero_and_says_so(cls, schedule, caplog
     with caplog.at_level(logging.WARNING, "structhash"):
         model = cls(**SMALL, schedule=schedule, C=1e-6).fit(X, Y)
     assert not model.weights_.any()
-    assert "all weights are 0: at C=1e-06 no bit is worth its cost; raise it" in caplog.text
+    assert "all weights are 0: at C=1e-06 no bit is worth its cost; raise C" in caplog.text
     assert model.search_weights_ is None
     assert 0 < model.score(X, Y) < 1
 

@@ -165,9 +165,9 @@ def test_rows_that_are_all_the_same_are_refused(value, dtype):
     ("settings", "message"),
     [
         ({"max_iter": -1}, "max_iter=-1: give an integer of at least 0"),
-        ({"sharpness": 0}, "sharpness=0: give a finite number > 0"),
-        ({"sharpness": np.inf}, "sharpness=inf: give a finite number > 0"),
-        ({"sharpness": np.nan}, "sharpness=nan: give a finite number > 0"),
+        ({"sharpness": 0}, "sharpness=0: give a finite number above 0"),
+        ({"sharpness": np.inf}, "sharpness=inf: give a finite number above 0"),
+        ({"sharpness": np.nan}, "sharpness=nan: give a finite number above 0"),
     ],
 )
 def test_bad_settings(settings, message):

@@ -163,7 +163,7 @@ def test_rows_that_are_all_the_same_are_refused(dtype, rng):
         ({"bandwidth": np.inf}, "bandwidth=inf: give 'auto' or a finite number > 0"),
         ({"bandwidth": True}, "bandwidth=True: give 'auto' or a finite number > 0"),
         ({"max_iter": -1}, "max_iter=-1: give an integer of at least 0"),
-        ({"sharpness": 0}, "sharpness=0: give a finite number > 0"),
+        ({"sharpness": 0}, "sharpness=0: give a finite number above 0"),
     ],
 )
 def test_bad_settings(settings, message):

@@ -283,7 +283,7 @@ def test_both_methods_learn_from_judgements(cls, unjudged, topics):
     X, Q, table = topics
     model = cls(n_bits=10, random_state=0).fit(X, Qrels(table, Q, unjudged=unjudged))
     assert model.n_features_in_ == 18
-    assert model.n_skipped_ == 300
+    assert model.n_skipped_ == 0  # every judged query has a relevant and an irrelevant document
     assert model.transform(X).shape == (300, 10)
     assert precision(model, X, Q, table) > 0.6
     again = cls(n_bits=10, random_state=0).fit(X, Qrels(table[::-1], Q, unjudged=unjudged))
@@ -316,3 +316,13 @@ def test_real_judgements(name, cls, data_folder):
     shuffled = np.random.default_rng(0).permutation(len(Q))
     found = precision(model, X[used], Q, table)
     assert found > 3 * precision(model, X[used], Q[shuffled], table)
+
+
+def test_queries_without_relevant_documents_are_counted_as_skipped(topics):
+    X, Q, table = topics
+    irrelevant = table[table[:, 0] == table[0, 0]] * [1, 1, 0]  # the first query finds nothing relevant
+    rest = table[table[:, 0] != table[0, 0]]
+    qrels = Qrels(np.vstack([irrelevant, rest]), Q)
+    model = StructHash(n_bits=2, random_state=0).fit(X, qrels)
+    assert qrels.count_queries(X) == len(np.unique(table[:, 0]))
+    assert model.n_skipped_ == 1

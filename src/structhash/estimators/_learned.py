@@ -87,7 +87,8 @@ def warn_about(learned: Learned, n_bits: int, C: float | None) -> None:
     if not learned.weights.any():
         at = "" if C is None else f" at C={C:g}"
         logger.warning(
-            "all weights are 0:%s no bit is worth its cost; raise C, unless the comparisons contradict each other",
+            "all weights are 0:%s no bit is worth its cost; raise C, unless the comparisons contradict "
+            "each other",
             at,
         )
     repeated = sum(not each["distinct"] for each in learned.history)

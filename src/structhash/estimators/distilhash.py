@@ -285,8 +285,7 @@ class DistilHash(LearnedEncoder):
         from_documents = self._distil(checked.X, None, None, pieces)
         from_judgements = self._rank(checked.X, qrels, pieces)
         if kept := self._kept():
-            learning = from_judgements if kept.embedding is None else from_documents
-            chosen = yield from learning
+            chosen = yield from from_judgements if kept.embedding is None else from_documents
             self._become(checked, chosen._replace(reason=self.reason_))
             return
 
@@ -304,6 +303,5 @@ class DistilHash(LearnedEncoder):
         self._become(checked, chosen)
 
     def _become(self, checked: CheckedInput, chosen: _Choice) -> None:
-        """Warn about what was learned, and store it."""
         warn_about(chosen.learned, self.n_bits, None)
         self._store(checked.columns, {**chosen.learned.attributes(), "reason_": chosen.reason})
