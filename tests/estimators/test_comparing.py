@@ -196,7 +196,7 @@ def test_rows_that_allow_no_more_bits_are_said(cls, caplog):
     with caplog.at_level(logging.WARNING, "structhash"):
         model = cls(**SMALL).fit([[0.0], [0.0], [1.0], [1.0]], [0, 0, 1, 1])
     assert [each["distinct"] for each in model.history_] == [True, *[False] * 5]
-    assert "5 of 6 bits repeat an earlier one on the training rows" in caplog.text
+    assert "5 of 6 bits are copies of earlier ones" in caplog.text
 
 
 @pytest.mark.parametrize("cls", BOTH)

@@ -90,7 +90,7 @@ def test_what_cannot_be_distilled_is_refused():
         DistilHash(4, embedding="nosuch").fit(X, Y)
     for settings in ({}, {"embedding": "metric"}):
         for y in (Neighbours(), Triplets(np.array([[0, 1, 2]])), Labels(Y), np.eye(10, dtype=int)[Y]):
-            with pytest.raises(ValueError, match=r"y is of type \w+: give it to StructHash or CGHash"):
+            with pytest.raises(ValueError, match=r"y is .+: give it to StructHash or CGHash"):
                 DistilHash(4, **settings).fit(X, y)
     with pytest.raises(TypeError, match="y is the class Qrels; give an instance of it"):
         DistilHash(4).fit(X, Qrels)

@@ -42,7 +42,7 @@ _Measures = Annotated[
     typer.Option(
         "--measures",
         "--measure",
-        help=f"Names with commas between them, or repeat: {_NAMES}; k is a rank.",
+        help=f"Names with commas between them, or repeat, such as {_NAMES}; k is a rank.",
         show_default=USUAL_MEASURES,
     ),
 ]

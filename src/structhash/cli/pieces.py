@@ -11,7 +11,8 @@ from structhash.pieces import KINDS, classes
 
 __all__ = ["PAPER", "describe_piece", "print_pieces"]
 
-PAPER = "doi:10.1007/s11263-016-0984-4"  # the source of a piece whose docstring names no other
+PAPER = "doi:10.1007/s11263-016-0984-4"  # the source of a piece whose docstring cites the paper and no other
+_OF_THE_PAPER = re.compile(r"\bpaper|\beq\. |\bSection \d")
 _ADDRESS = r"doi:\S+|https?://\S+"
 
 
@@ -41,5 +42,5 @@ def describe_piece(piece: type) -> dict[str, Any]:
     return {
         "what": text.partition("\n")[0],
         "settings": settings,
-        "source": source.group().rstrip(".,:;)") if source else PAPER,
+        "source": source.group().rstrip(".,:;)") if source else PAPER if _OF_THE_PAPER.search(text) else "-",
     }

@@ -55,7 +55,7 @@ class ComparingEncoder(LearnedEncoder):
     n_far: int
     n_jobs: int | None
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn bits from comparisons.
 
         Parameters
@@ -78,7 +78,7 @@ class ComparingEncoder(LearnedEncoder):
             pass
         return self
 
-    def steps(self, X: Any, y: Any) -> Iterator[Step]:
+    def steps(self, X: Any, y: Any = None) -> Iterator[Step]:
         """`fit` as a generator, one `Step` a bit; the estimator is fitted once it is exhausted."""
         return self._learn(X, y, self._load_pieces())
 

@@ -94,7 +94,7 @@ def warn_about(learned: Learned, n_bits: int, C: float | None) -> None:
     repeated = sum(not each["distinct"] for each in learned.history)
     if repeated:
         logger.warning(
-            "%d of %d bits repeat an earlier one on the training rows, which allow no other; "
+            "%d of %d bits are copies of earlier ones: the training rows allow no more distinct bits; "
             "lower n_bits or give more rows",
             repeated,
             n_learned,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from structhash._numerics.randomness import check_random_state, generator
-from structhash._numerics.validation import check_count, check_positive
+from structhash._numerics.validation import check_count, check_positive, describe
 from structhash.embeddings.base import Embedding
 from structhash.estimators._input import CheckedInput
 from structhash.estimators._learned import LearnedEncoder, warn_about
@@ -178,8 +178,8 @@ class DistilHash(LearnedEncoder):
             return self._learn_judged(X, y, unlabeled, pieces)
         if isinstance(y, Supervision) or is_indicator(y):
             raise ValueError(
-                f"DistilHash learns from one label a row, from judgements or from X alone; y is of type "
-                f"{type(y).__name__}: give it to StructHash or CGHash"
+                f"DistilHash learns from one label a row, from judgements or from X alone; y is "
+                f"{describe(y)}: give it to StructHash or CGHash"
             )
         return self._learn(X, y, unlabeled, pieces)
 
