@@ -37,6 +37,10 @@ class Bare:
     pass
 
 
+class OfThePaper:
+    """A term of the master (eq. sh)."""
+
+
 def test_a_piece_is_described_by_its_class():
     settings = {"needed": "(needed)", "depth": 3}
     assert describe_piece(Known) == {
@@ -44,7 +48,8 @@ def test_a_piece_is_described_by_its_class():
         "settings": settings,
         "source": "doi:10.1000/182",
     }
-    assert describe_piece(Bare) == {"what": "", "settings": {}, "source": PAPER}
+    assert describe_piece(Bare) == {"what": "", "settings": {}, "source": "-"}
+    assert describe_piece(OfThePaper)["source"] == PAPER
 
 
 def test_an_unknown_kind_is_refused(assert_refused):
