@@ -12,7 +12,7 @@ from structhash.pieces import KINDS, classes
 __all__ = ["PAPER", "describe_piece", "print_pieces"]
 
 PAPER = "doi:10.1007/s11263-016-0984-4"  # the source of a piece whose docstring cites the paper and no other
-_OF_THE_PAPER = re.compile(r"\bpaper|\beq\. |\bSection \d")
+_OF_THE_PAPER = re.compile(r"\bpaper|\beq\.\s|\bSection \d")
 _ADDRESS = r"doi:\S+|https?://\S+"
 
 
