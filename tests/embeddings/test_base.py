@@ -142,3 +142,16 @@ def test_an_embedding_without_probabilities_has_one_temperature():
     vectors = np.ones((3, 2))
     assert Embedding().temperatures(None) == (1.0, 1.0, ())
     assert Embedding().at_temperature(vectors, 5.0) is vectors
+
+
+@pytest.mark.parametrize("name", names("embeddings"))
+def test_more_points_than_their_numbers_can_name_are_refused(name):
+    assert load("embeddings", f"{name}:n_points=65536").n_points == 65536
+    with pytest.raises(ValueError, match="n_points=65537: give at most 65536"):
+        load("embeddings", f"{name}:n_points=65537")
+
+
+def test_a_self_weight_is_a_number_of_at_least_0():
+    for given in ("-1", "True", "inf", "much"):
+        with pytest.raises(ValueError, match=f"self_weight=.*{given}.*: give a finite number of at least 0"):
+            load("embeddings", f"metric:self_weight={given}")

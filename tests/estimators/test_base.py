@@ -242,3 +242,21 @@ def test_alternatives_change_settings_that_have_their_defaults(encoder, words):
 def test_every_alternative_can_be_fitted(encoder):
     for _, other in encoder.alternatives():
         assert 0 < other.fit(X, Y).score(MORE, load_digits().target[200:300]) <= 1
+
+
+def test_an_interrupted_store_leaves_the_old_state_or_the_new_one():
+    class Interrupting:
+        def keys(self):
+            yield "n_bits_"
+            raise KeyboardInterrupt
+
+        def __getitem__(self, name):
+            return 9
+
+    encoder = DistilHash(2, random_state=0).fit(X, Y)
+    before = dict(vars(encoder))
+    with pytest.raises(KeyboardInterrupt):
+        encoder._store({}, Interrupting())
+    assert vars(encoder) == before
+    encoder._store({"n_features_in_": 64}, {"n_bits_": 9})
+    assert vars(encoder) == {**encoder.get_params(), "n_features_in_": 64, "n_bits_": 9}

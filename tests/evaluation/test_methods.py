@@ -6,6 +6,7 @@ from sklearn.datasets import load_digits
 
 from structhash import CGHash, DistilHash, HashEncoder, StructHash
 from structhash.baselines import ITQ, LSH
+from structhash.embeddings.posterior import Posterior
 from structhash.evaluation.methods import (
     VARIANTS,
     Method,
@@ -16,7 +17,7 @@ from structhash.evaluation.methods import (
     prepare,
     split_specs,
 )
-from structhash.pieces import names
+from structhash.pieces import load, names
 
 X, Y = (array[:160] for array in load_digits(return_X_y=True))
 
@@ -309,3 +310,12 @@ def test_a_real_choice_is_the_one_with_the_best_held_out_score(monkeypatch):
     assert encoder.C == 30
     again = StructHash(4, ranking="sndcg", C=30, n_near=5, n_far=5, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(encoder.transform(X), again.transform(X))
+
+
+def test_commas_inside_parentheses_belong_to_a_setting():
+    spec = "distilhash:embedding=posterior:temperature=4,query_candidates=(2,1)"
+    assert split_specs(f"{spec},itq") == [spec, "itq"]
+    (encoder,) = parse_method(spec).encoders
+    assert load("embeddings", encoder.embedding) == Posterior(temperature=4, query_candidates=(2, 1))
+    pair = parse_method("distilhash:embedding=posterior:query_candidates=(2,1)|metric").encoders
+    assert [each.embedding for each in pair] == ["posterior:query_candidates=(2,1)", "metric"]

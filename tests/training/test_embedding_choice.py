@@ -91,3 +91,15 @@ def test_points_without_left_out_vectors_are_refused():
         ValueError, match=r"Cosine\(.*gives no left-out vectors; give the points of a Posterior"
     ):
         new_class_evidence(points, X[60:90])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "make", [np.random.default_rng, np.random.RandomState], ids=["Generator", "RandomState"]
+)
+def test_a_second_embedding_draws_what_it_would_draw_if_it_were_named(make):
+    new = X[~OLD]
+    auto = DistilHash(8, random_state=make(3)).fit(KNOWN, LABELS, unlabeled=new)
+    named = DistilHash(8, embedding="metric", random_state=make(3)).fit(KNOWN, LABELS, unlabeled=new)
+    assert auto.embedding_ == named.embedding_
+    np.testing.assert_array_equal(auto.transform(X), named.transform(X))

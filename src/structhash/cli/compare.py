@@ -19,7 +19,7 @@ from structhash.evaluation.compare import compare as compare_labelled
 from structhash.evaluation.judged import compare_judged
 from structhash.evaluation.methods import Method
 from structhash.evaluation.splits import PROTOCOLS
-from structhash.io import Dataset, read
+from structhash.io import Dataset, read, suffixes
 
 __all__ = ["LEGEND", "collect_results", "compare"]
 
@@ -65,7 +65,7 @@ def compare(
     as_json : bool
         Whether to print JSON.
     """
-    check_output(out, data)
+    check_output(out, data, refused=suffixes())
     _check_protocol(protocol)
     judged = protocol == _JUDGED
     options: dict[str, Any] = {

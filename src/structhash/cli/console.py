@@ -84,7 +84,7 @@ def _message(error: Exception) -> str | None:
     """What to tell about bad input; None for a defect of the program."""
     if isinstance(error, OSError) and error.strerror:  # without the number that the system gives it
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, ValueError | TypeError | OSError):
+    if isinstance(error, ValueError | TypeError | OSError | ImportError):
         return str(error) or type(error).__name__
     if isinstance(error, MemoryError):
         return f"not enough memory for what was asked ({error}); ask for less, or give fewer rows"

@@ -16,6 +16,7 @@ from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
 from structhash.evaluation.scoring import Relevance, every_distance, judged_relevance, retrieval, same_label
 from structhash.evaluation.splits import seen_classes
+from structhash.io import suffixes
 
 __all__ = ["evaluate"]
 
@@ -61,7 +62,7 @@ def evaluate(
     as_json : bool
         Whether to print JSON.
     """
-    check_output(out, model, data)
+    check_output(out, model, data, refused=suffixes())
     names = split_measures(measures)
     encoder = load_model(model)
     task = _read_task(data, n_queries, seed, encoder)

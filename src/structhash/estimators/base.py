@@ -133,10 +133,14 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _store(self, columns: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
         """Become fitted: drop every attribute of an earlier fit and set these."""
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
-        for name, value in {**columns, **fitted}.items():
-            setattr(self, name, value)
+        kept = {
+            name: value for name, value in vars(self).items() if name.startswith("_") or not name.endswith("_")
+        }
+        self.__dict__ = {
+            **kept,
+            **columns,
+            **fitted,
+        }  # one step: an interrupt leaves the old state or the new one
 
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """The fitted state as arrays by name, and as plain values. `_from_arrays` is the inverse."""

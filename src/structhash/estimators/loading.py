@@ -43,6 +43,6 @@ def load_model(path: str | PathLike[str]) -> HashEncoder:
         model._encode_opened(probe, model.n_bits_)  # fails if a part is missing
         if model.weights_.shape != (model.n_bits_,):
             raise ValueError(f"it holds weights of shape {model.weights_.shape} for {model.n_bits_} bits")
-    except (KeyError, TypeError, ValueError, AttributeError, MemoryError) as error:
+    except (LookupError, ArithmeticError, TypeError, ValueError, AttributeError, MemoryError) as error:
         raise ValueError(f"{path}: not a whole structhash model ({error!r}); save it again") from error
     return model

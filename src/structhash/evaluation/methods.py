@@ -186,7 +186,7 @@ def split_specs(text: str) -> list[str]:
     ['structhash:ranking=ndcg:k=10,C=3', 'itq@database', 'lsh']
     """
     specs: list[str] = []
-    for part in text.split(","):
+    for part in _split_at_commas(text):
         if "=" in part.partition(":")[0] and specs:
             specs[-1] += f",{part}"
         elif part.strip():
@@ -228,11 +228,26 @@ def partner_counts(encoder: HashEncoder) -> dict[str, Any]:
 def _alternatives(settings: str) -> list[str]:
     """Every combination of the alternatives in ``key=a|b`` settings."""
     choices = []
-    for part in settings.split(","):
+    for part in _split_at_commas(settings):
         first, *others = part.split("|")
         key = first.partition("=")[0]
         choices.append([first, *(f"{key}={other}" for other in others)])
     return [",".join(words) for words in itertools.product(*choices)]
+
+
+def _split_at_commas(text: str) -> list[str]:
+    """Split a text at the commas that stand outside parentheses.
+
+    >>> _split_at_commas("itq,posterior:query_candidates=(2,1),lsh")
+    ['itq', 'posterior:query_candidates=(2,1)', 'lsh']
+    """
+    parts = [""]
+    for character in text:
+        if character == "," and parts[-1].count("(") == parts[-1].count(")"):
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
 
 
 def _check_without_labels(method: Method, name: str) -> None:

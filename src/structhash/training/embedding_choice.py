@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from typing import Any, NamedTuple
 
@@ -67,6 +68,7 @@ def choose_embedding(
     -------
     EmbeddingChoice
     """
+    again = copy.deepcopy(random_state)  # so that a second embedding draws what it would draw if it were named
     rng = generator(random_state)
     if class_index is None:
         return _report(embed_points(Cosine(), X, None, unlabeled, rng), rng, "there are no labels")
@@ -77,7 +79,7 @@ def choose_embedding(
     if chance <= 0.5 + max(MIN_EXCESS, 3 * error):
         return _report(points, rng, "the unlabeled rows are of the labelled classes")
     embedding: Embedding = Manifold() if len(unlabeled) >= MIN_GRAPH_ROWS else Metric()
-    rng = generator(random_state)
+    rng = generator(again)
     points = embed_points(embedding, X, class_index, unlabeled, rng)
     return _report(points, rng, "unlabeled rows are of classes without labels")
 
