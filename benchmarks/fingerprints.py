@@ -18,6 +18,7 @@ from pathlib import Path
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import numpy as np
+import scipy.linalg  # noqa: F401  (so that its library is loaded)
 from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_info
 
@@ -119,8 +120,9 @@ def checksum(array):
 
 
 def machine():
-    """Processor and linear algebra, on which codes depend too."""
-    blas = [each for each in threadpool_info() if each["user_api"] == "blas"]
+    """Processor and linear algebra (of numpy and scipy, not of other libraries), on which codes depend too."""
+    libraries = [each for each in threadpool_info() if each["user_api"] == "blas"]
+    blas = [each for each in libraries if {"numpy.libs", "scipy.libs"} & set(Path(each["filepath"]).parts)]
     kinds = sorted({f"{each['internal_api']} {each['version']} {each.get('architecture')}" for each in blas})
     return {"processor": platform.machine(), "blas": kinds, "numpy": np.__version__}
 
