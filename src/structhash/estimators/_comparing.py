@@ -159,10 +159,8 @@ class ComparingEncoder(LearnedEncoder):
                     f"C='auto' is chosen by labels, one a row; y is of type {type(y).__name__}: give such "
                     f"labels, or a number for C, such as {self.usual_C:g}"
                 )
-            checked = self._check_input(
-                X, keep=not isinstance(y, Supervision)
-            )  # a supervision may compute with X, so it gets floats
-            return checked._replace(y=y)
+            keep = not isinstance(y, Supervision)  # a supervision may compute with X, so it gets floats
+            return self._check_input(X, keep=keep)._replace(y=y)
         checked = self._check_input(X, y, keep=True)
         check_labels(checked.y, len(checked.X))
         return checked

@@ -1,1 +1,1 @@
-"""Training: builds a problem, generates bits, and returns what was learned. Nothing here knows an estimator."""
+"""Training: builds a problem, generates bits, and returns what was learned. Nothing here sets an attribute of an estimator."""
