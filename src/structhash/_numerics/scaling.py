@@ -62,9 +62,7 @@ def mean_and_scale(parts: Callable[[], Iterable[NDArray[Any]]]) -> tuple[NDArray
     mean, low, high = column_statistics(parts())
     if (low == high).all():
         return mean, 0.0
-    largest = np.maximum(
-        high - mean, mean - low
-    ).max()  # divided out, so that no square overflows or underflows
+    largest = np.maximum(high - mean, mean - low).max()  # divided out: no square overflows or underflows
 
     def norms(part: NDArray[Any]) -> NDArray[np.float64]:
         away = part - mean
