@@ -1,1 +1,1 @@
-"""Training builds a problem, generates bits, and returns what was learned. It sets no attribute of an estimator."""
+"""Training builds a problem, generates bits and returns what was learned; it sets no attribute of an estimator."""
