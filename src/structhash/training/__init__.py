@@ -1,1 +1,1 @@
-"""Training builds a problem, generates bits and returns what was learned; it sets no attribute of an estimator."""
+"""Training builds a problem, generates bits and returns what it learned. It sets no attribute of estimators."""
