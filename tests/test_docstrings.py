@@ -1,4 +1,4 @@
-"""Public modules say what is public, and public things say what they take and return."""
+"""Public modules list their public names, and public functions document parameters and results."""
 
 import ast
 import importlib
@@ -47,13 +47,13 @@ def documented_names(doc):
 
 
 def complaint(function, docs):
-    """What none of the docstrings of a function with many parameters says; None if nothing lacks.
+    """The section that all docstrings of a function with many parameters lack; None if there is none.
 
     Parameters
     ----------
     function : callable
     docs : list of str
-        Its docstring, then those of the methods that it overrides, which may say it for all.
+        Its docstring, then those of the methods that it overrides; one with the section is enough.
     """
     signature = inspect.signature(function)
     names = {name for name in signature.parameters if name not in ("self", "cls")}

@@ -1,4 +1,4 @@
-"""Fixed seeds learn on digits what the committed table of checksums holds, bit by bit."""
+"""What fixed seeds learn on digits matches the committed table of checksums, bit by bit."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The promise of every kind: a file dropped into its folder is found and used, with no edit anywhere else."""
+"""Every kind of piece: a file added to its folder is found and used, with no edit anywhere else."""
 
 import sys
 

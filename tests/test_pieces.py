@@ -1,4 +1,4 @@
-"""Pieces are found by folder, made from text, spelled back; every kind alike."""
+"""Pieces of every kind are found by folder, made from text and turned back into text."""
 
 import inspect
 from dataclasses import dataclass, fields, is_dataclass

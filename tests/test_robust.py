@@ -1,4 +1,4 @@
-"""What once broke: each case lost something, or gave a wrong answer without a word."""
+"""Regressions: each case once lost something, or gave a wrong answer without an error."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The seam: signed pair weights, all that a family of bits sees of triplets, losses and rankings.
+"""Signed pair weights: the only form in which families of bits get triplets, losses and rankings.
 
 Let W be the symmetric matrix of pair weights and L = D - W its Laplacian. A 0/1 bit h scores
 

@@ -1,4 +1,4 @@
-"""Pieces by name: what each kind has, how a piece is made from a text, and how it is spelled back.
+"""Pieces by name: what each kind has, how a piece is made from a text, and how it becomes text again.
 
 A *kind* is a folder. Its pieces are the public classes defined in the folder's modules, except in `base`, which
 holds the contract, and in modules whose names begin with an underscore. A new piece is one new file; nothing
@@ -101,7 +101,7 @@ def is_auto(spec: Any) -> bool:
 def load(kind: str, spec: Any) -> Any:
     """Make a piece from its name and settings, such as ``"ndcg:k=10,normalizer=paper"``.
 
-    A piece is returned as it is. A setting that the piece does not know belongs to the value before it, so that
+    A piece is returned as it is. A setting that the piece does not have belongs to the value before it, so that
     pieces nest: ``"structhash:ranking=ndcg:k=10,normalizer=paper,C=30"``. So does everything inside open
     parentheses.
 
@@ -166,11 +166,11 @@ def settings(piece: type, spec: str, rest: str) -> dict[str, Any]:
     Parameters
     ----------
     piece : class
-        Its signature says which keys there are.
+        Its signature defines the keys.
     spec : str
         The whole text, for error messages.
     rest : str
-        What stands behind the first colon.
+        The text after the first colon.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What every embedding promises."""
+"""The contract of every embedding."""
 
 import numpy as np
 import pytest

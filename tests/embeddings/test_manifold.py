@@ -1,4 +1,4 @@
-"""Nearness along a graph: its inner products against a dense inverse, and what it is good for."""
+"""Nearness along a graph: its inner products against a dense inverse, and the data that it suits."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The metric from classes: its matrix against the definition, and what it is for."""
+"""The metric from classes: its matrix against the definition, and the data that it suits."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A model in a file: what is saved comes back whole; what is damaged is refused by its path."""
+"""A model in a file: a saved model loads unchanged, and a damaged file is refused with its path."""
 
 import os
 import pickle

@@ -1,4 +1,4 @@
-"""What every family of bits must do; a new one is found and held to the same."""
+"""The contract of every family of bits; a new one is found and must keep it."""
 
 import dataclasses
 

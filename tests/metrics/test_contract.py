@@ -1,4 +1,4 @@
-"""What holds for every metric: errors, nan, chunks of queries, and memory that does not depend on the cut."""
+"""The contract of every metric: errors, nan, chunks of queries, and memory that does not depend on the cut."""
 
 import tracemalloc
 

@@ -1,4 +1,4 @@
-"""What every supervision must do; a new file is found and trains."""
+"""The contract of every supervision; a new file is found and trains."""
 
 import numpy as np
 import pytest

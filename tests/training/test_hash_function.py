@@ -1,4 +1,4 @@
-"""The learned function: scores, bits, planes and codes agree; it survives its own description."""
+"""The learned function: scores, bits, planes and codes agree; it is rebuilt from its own description."""
 
 import json
 from dataclasses import FrozenInstanceError

@@ -1,4 +1,4 @@
-"""Left-out training rows choose, for codes of 1, 2, 4, ... bits, the temperature of queries."""
+"""Left-out training rows choose the temperature of queries for codes of 1, 2, 4, ... bits."""
 
 from dataclasses import replace
 

@@ -52,7 +52,7 @@ def boost(
     """AdaBoost of trees that answer 1 or -1 for the bit of a row.
 
     Each tree grows on the heaviest rows that hold 0.99 of the weight. V+ is the weight of the rows that it
-    answers rightly, V- of those that it answers wrongly. The tree gets the weight w = log(V+ / V-) / 2, or 0
+    answers correctly, V- of those that it answers wrongly. The tree gets the weight w = log(V+ / V-) / 2, or 0
     unless V+ > V-, or log(1e8 V+) without errors. The weights of rows are multiplied by exp(-w) where it is
     right, by exp(w) where it is wrong.
 
@@ -118,7 +118,7 @@ def boosted(levels, n_edges, bits, weights, tried, feature, level, leaf):
             weight = 0.5 * np.log(good / bad) if good > bad else 0.0
         leaf[tree] = max(weight, 0.0) * signs
         if len(tried) == 1 and (bad == 0 or weight == 0):
-            break  # the weights keep their proportions: each further tree is this one again, of weight 0
+            break  # the weights keep their proportions: each further tree would be this one, with weight 0
         for i in range(n):
             weights[i] *= np.exp(-weight if right[i] else weight)
 

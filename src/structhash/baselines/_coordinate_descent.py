@@ -45,8 +45,8 @@ def descend(
         Unit rows.
     first, second : int32 (pairs,)
     missed : float64 (pairs,)
-        By how many bits each pair exceeds its target. At first it is that of codes without a bit set; it
-        follows W, in place.
+        Number of bits by which each pair exceeds its target, at first for codes without a bit set. It is
+        updated in place as W changes.
     anchors : int64 (n_bits, s)
         Row numbers.
     W : float64 (n_bits, s)

@@ -23,7 +23,7 @@ MAX_VOTES_IN_MEMORY = 2_000_000
 
 
 class Training(NamedTuple):
-    """What `train` is told: length of the code, margin, first step size, weight decay, epochs at most."""
+    """Settings of `train`: length of the code, margin, first step size, weight decay, epochs at most."""
 
     n_bits: int
     margin: float
@@ -33,7 +33,7 @@ class Training(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """What `train` gives: weights (n_bits, d + 1), the losses of each look (n_looks, 2), epochs done."""
+    """Results of `train`: weights (n_bits, d + 1), the losses of each look (n_looks, 2), epochs done."""
 
     W: NDArray[np.float64]
     losses: NDArray[np.float64]
@@ -152,7 +152,7 @@ def draw_bits(Z: NDArray[np.float64], deviation: float, n_bits: int, rng: Any) -
 
 
 def accuracy(apart: NDArray[Any], given: NDArray[Any], class_index: NDArray[Any], n_bits: int) -> float:
-    """Share of queries that their neighbours classify rightly.
+    """Share of queries that their neighbours classify correctly.
 
     The neighbours are all rows within the least distance that holds `VOTING_NEIGHBOURS` rows and gives one
     class the most votes. A draw at all distances counts as wrong.

@@ -49,7 +49,7 @@ def pair_weights(
 
 
 def energy(pairs: LabelPairs, a: NDArray[Any], z: NDArray[Any]) -> float:
-    """Sum over pairs of a_ij z_i z_j, which the new bit shall make small."""
+    """Sum over pairs of a_ij z_i z_j, which the new bit should make small."""
     return float(np.sum(a * z[pairs.first] * z[pairs.second]))
 
 

@@ -67,12 +67,12 @@ class AGH(Baseline):
 
     Notes
     -----
-    Where the text is open this follows the authors' code: sigma is estimated as above, and every eigenvalue
-    above 1 - 0.001 counts as trivial. So a graph in several pieces loses the vectors that tell the pieces
-    apart; here these are used where the others are too few. That code is given its anchors. Here k-means finds
-    them, 20 rounds from a k-means++ start, on at most 64 random rows for each anchor. The same anchors give the
-    codes of the authors' code, except where an eigenvector vanishes on a piece of the graph: their bits are the
-    signs of rounding errors there, ours are 0.
+    Where the paper leaves a choice, this follows the authors' code: sigma is estimated as above, and every
+    eigenvalue above 1 - 0.001 counts as trivial. So a graph in several pieces loses the vectors that tell the
+    pieces apart; here these are used where the others are too few. That code is given its anchors. Here k-means
+    finds them, 20 rounds from a k-means++ start, on at most 64 random rows for each anchor. The same anchors
+    give the codes of the authors' code, except where an eigenvector vanishes on a piece of the graph: their
+    bits are the signs of rounding errors there, ours are 0.
 
     References
     ----------

@@ -29,7 +29,7 @@ __all__ = [
     "through_mean",
 ]
 
-MAX_SQUARABLE = 1e152  # the square of a number beyond, or below its inverse, is no ordinary number
+MAX_SQUARABLE = 1e152  # the square of a larger number, or of one below its inverse, is infinite or denormal
 
 
 class TrainingRows(NamedTuple):
@@ -63,7 +63,7 @@ class Baseline(HashEncoder):
     - `_learn`, which computes the fitted attributes and returns them;
     - `_bits`, or `_planes` where its bits are bits of planes.
 
-    The class attributes below tell the benchmarks and their pages about the method. No other file needs an
+    The class attributes below describe the method to the benchmarks and their pages. No other file needs an
     edit.
 
     Attributes
@@ -149,7 +149,7 @@ class Baseline(HashEncoder):
         raise NotImplementedError
 
     def _check_rows(self, X: Any, y: Any) -> tuple[TrainingRows, dict[str, Any]]:
-        """The rows to learn from, and what scikit-learn remembers of the columns. Ignores y."""
+        """The rows to learn from, and what scikit-learn stores about the columns. Ignores y."""
         checked = self._check_input(X)
         none = np.empty(0, np.int64)
         return TrainingRows(checked.X, mean_of(checked.X), none, none), checked.columns
@@ -161,7 +161,7 @@ class SupervisedBaseline(Baseline):
     variants: ClassVar[tuple[str, ...]] = ("",)
 
     def _check_rows(self, X: Any, y: Any) -> tuple[TrainingRows, dict[str, Any]]:
-        """The rows with their classes, and what scikit-learn remembers of the columns.
+        """The rows with their classes, and what scikit-learn stores about the columns.
 
         Raises
         ------

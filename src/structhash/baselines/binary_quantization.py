@@ -25,17 +25,17 @@ class BinaryQuantization(Baseline):
     Parameters
     ----------
     n_bits : int, optional
-        Take this many leading coordinates, as users of embeddings do whose coordinates are sorted by importance
+        Take this many leading coordinates. This suits embeddings whose coordinates are sorted by importance
         (Matryoshka, principal components). By default all d. A code never has more bits than there are
-        coordinates; `n_bits_` says how many. A comparison has one line of d bits, whatever lengths it asks of
-        other methods; ``binary_quantization:n_bits=64`` has 64 coordinates.
+        coordinates; `n_bits_` says how many. A comparison has one line of d bits, whatever the lengths of other
+        methods; ``binary_quantization:n_bits=64`` has 64 coordinates.
     center : bool
         Cut at the mean of the training rows; False cuts at 0. Embedding libraries cut at 0, which is nearly the
         same for embeddings, but gives constant bits for features that are never negative.
     rescore : float
-        Rows rescored for each one asked for; 4 is the libraries' rescore multiplier.
+        Rows rescored for each row wanted; 4 is the libraries' rescore multiplier.
     top : int
-        Number of rows asked for; that of ``ndcg@100``.
+        Number of rows wanted; 100 suits ``ndcg@100``.
 
     Attributes
     ----------
@@ -95,8 +95,8 @@ class BinaryQuantization(Baseline):
     def own_distances(self, rows: Any) -> Callable[[Any], NDArray[np.float64]]:
         """See `HashEncoder.own_distances`.
 
-        A row that is rescored is at most 1/2 away, in proportion to its squared L2 distance. All others are 1
-        plus the number of bits that differ away.
+        The distance of a rescored row is at most 1/2 and proportional to its squared L2 distance. The distance
+        of any other row is 1 plus the number of bits that differ.
         """
         vectors = np.asarray(rows)
         codes = self.encode(vectors)

@@ -61,7 +61,7 @@ class BRE(SupervisedBaseline):
 
     Notes
     -----
-    Settings are those of the authors' code, of which others have kept copies (the authors' page is gone): the
+    Settings are those of the authors' code (their page is gone, but others have kept copies): the
     kernel is linear, so that a bit is a plane through the mean; each row is paired with a random 5 percent of
     the rows, 50 of their 1,000 (we take 50 of fewer rows, too); weights start as N(0, 0.001^2). That code has
     the unsupervised method; the targets for labels, 0 and 1, are the paper's. The copies end the descent at the

@@ -1,4 +1,4 @@
-"""The other control: random planes through the answer of a classifier."""
+"""A second control: random planes through the answer of a classifier."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _ANSWERS = ("probabilities", "scores")
 class ClassifierLSH(ClassifierBaseline):
     """Locality-sensitive hashing of a classifier's answer: h_j(x) = [g_j'p(x) > 0], g_j ~ N(0, I).
 
-    p(x) are the class probabilities of the logistic regression of `OneHot`, or its scores. A bit differs
-    between two rows with a chance of the angle between their p, divided by pi. p(x)'p(y) estimates the
+    p(x) are the class probabilities of the logistic regression of `OneHot`, or its scores. Two rows differ in a
+    bit with probability angle / pi, where the angle is that between their p. p(x)'p(y) estimates the
     probability that x and y are of one class. So this is the random code of the ranking by that probability.
 
     Parameters
@@ -30,10 +30,10 @@ class ClassifierLSH(ClassifierBaseline):
         Length of the code. With the same integer seed a shorter code is the prefix of a longer one.
     of : str
         What the planes cut. ``"probabilities"`` suits queries of the classes seen in training. ``"scores"``,
-        the scores v_c'z + b_c minus their mean over the classes, suits other classes, of which they tell more.
-        On held-out training rows of usps, isolet and banking77 (64 bits) probabilities have the higher mean
-        average precision on the classes of training (by 0.16, 0.31, 0.29), scores on other classes (by 0.03,
-        0.06, 0.06).
+        the scores v_c'z + b_c minus their mean over the classes, suits other classes, about which scores hold
+        more information. On held-out training rows of usps, isolet and banking77 (64 bits) probabilities have
+        the higher mean average precision on the classes of training (by 0.16, 0.31, 0.29), scores on other
+        classes (by 0.03, 0.06, 0.06).
     C, family, max_iter
         See `OneHot`.
     random_state : int, RandomState, Generator or None

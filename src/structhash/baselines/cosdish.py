@@ -78,8 +78,8 @@ class COSDISH(SupervisedBaseline):
     authors' own release is not available. That code has entries r, not -r, in S for dissimilar rows: half of
     each b_k has either sign, so that this only adds a constant to the objectives, and the answer is the same
     (for odd L nearly so). It finds neighbours by a Cholesky factor of a shifted matrix; here they are read off
-    the matrix itself. Of points equally near it takes those that rounding prefers; here those drawn first come
-    first. Standard deviations are those of the training rows.
+    the matrix itself. Among equally near points, rounding decides there; here those drawn first come first.
+    Standard deviations are those of the training rows.
 
     The paper gives training rows their learned codes; here they go through the hash functions, as all rows do.
     No code of the variant with trees is public. With fewer rows than bits all rows are columns.

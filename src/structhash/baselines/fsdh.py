@@ -11,7 +11,7 @@ __all__ = ["FSDH"]
 
 
 class FSDH(DiscreteHash):
-    """Fast supervised discrete hashing: codes that the labels tell, all bits at once.
+    """Fast supervised discrete hashing: codes regressed on labels, all bits at once.
 
     Minimises ||B - YW||_F^2 + lambda ||W||_F^2 + nu (||B - F||_F^2 + mu ||P||_F^2) over B in
     {-1, 1}^(n x n_bits), W and P. The regression of `SDH` is reversed, from labels to codes, so that the step
@@ -45,8 +45,8 @@ class FSDH(DiscreteHash):
     Notes
     -----
     The settings are those of the public code, single-modal-supervised-hashing-baseline-for-image-retrieval of
-    Eddie-Wang1120, which has them from the code of `SDH`. No code of the authors is known. As in that code, phi
-    has a constant, P has a ridge, and training rows get the code sign(phi(x)'P) as well.
+    Eddie-Wang1120, which takes them from the code of `SDH`. No code of the authors is known. As in that code,
+    phi has a constant, P has a ridge, and training rows get the code sign(phi(x)'P) as well.
 
     References
     ----------

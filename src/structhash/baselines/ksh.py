@@ -57,11 +57,11 @@ class KSH(SupervisedBaseline):
 
     Notes
     -----
-    This follows the authors' code where it says more than the paper: sigma^2 is the mean squared distance
-    between rows and anchors; the first candidate wins ties; the step of the ascent is found by doubling. R is
-    not formed: a product with it is sums over classes and over the bits so far, equal up to rounding. So all
-    rows can be labelled, where the authors' code needs an n x n matrix. Where K'K is singular the eigenproblem
-    is solved in the span of the features.
+    This follows the authors' code where it is more specific than the paper: sigma^2 is the mean squared
+    distance between rows and anchors; the first candidate wins ties; the step of the ascent is found by
+    doubling. R is not formed: a product with it is sums over classes and over the bits so far, equal up to
+    rounding. So all rows can be labelled, where the authors' code needs an n x n matrix. Where K'K is singular
+    the eigenproblem is solved in the span of the features.
 
     References
     ----------

@@ -16,10 +16,10 @@ __all__ = ["LSH"]
 class LSH(Baseline):
     """Locality-sensitive hashing by random planes: h_j(x) = [g_j'(x - mean) > 0], g_j ~ N(0, I).
 
-    A bit differs between two rows with a chance of their angle, seen from the mean of the training rows,
-    divided by pi. The published planes go through the origin. Here they go through the mean: rows on one side
-    of the origin would get nearly constant bits. The code in willard-yuan/hashing-baseline-for-image-retrieval,
-    which this method was compared with, centres the rows too.
+    Two rows differ in a bit with probability angle / pi, where the angle is seen from the mean of the training
+    rows. The published planes go through the origin. Here they go through the mean: rows on one side of the
+    origin would get nearly constant bits. The code in willard-yuan/hashing-baseline-for-image-retrieval, which
+    this method was compared with, centres the rows too.
 
     Parameters
     ----------

@@ -25,10 +25,10 @@ _AXES_AT_A_TIME = 64  # principal components worked on at a time
 class MDSH(Baseline):
     """Multidimensional spectral hashing: h(x) = [phi(v) > t], v a principal component of x.
 
-    Codes shall reproduce the affinity of points: sum_k w_k b_k(x) b_k(y), b in {-1, 1}, shall be near exp(-||x
-    - y||^2 / (2 sigma^2)). The best real-valued b are eigenvectors of the affinity. Where components are
-    independent, these are products over the components of eigenfunctions phi of one-dimensional affinities, and
-    eigenvalues are products, too. Bits are thresholded one-dimensional eigenfunctions, those of largest
+    Codes should reproduce the affinity of points: sum_k w_k b_k(x) b_k(y), b in {-1, 1}, should be near
+    exp(-||x - y||^2 / (2 sigma^2)). The best real-valued b are eigenvectors of the affinity. Where components
+    are independent, these are products over the components of eigenfunctions phi of one-dimensional affinities,
+    and eigenvalues are products, too. Bits are thresholded one-dimensional eigenfunctions, those of largest
     eigenvalue w of the normalised affinity. `weights_` are the w, divided by the largest.
 
     The products need no bits of their own. Let d run over components and k over the bits of one component: then
@@ -69,13 +69,13 @@ class MDSH(Baseline):
 
     Notes
     -----
-    Where the text is open this follows the authors' code. Eigenfunctions are computed on min(n/10, 50) bins of
-    the range between the 2.5th and the 97.5th percentile, beyond which values are clipped; 0.1 is added to the
-    share of each bin. The thresholds are percentiles of the values of all chosen eigenfunctions in all bins.
-    The bits of each threshold have an affinity of their own, and these are added up. Two things differ: there
-    are at least 20 bins, and an eigenfunction has the sign that makes it end positive (the code leaves the
-    sign, on which thresholds depend, to its solver). Bits are never eigenfunctions of directions without
-    variance.
+    Where the paper leaves a choice, this follows the authors' code. Eigenfunctions are computed on min(n/10,
+    50) bins of the range between the 2.5th and the 97.5th percentile, beyond which values are clipped; 0.1 is
+    added to the share of each bin. The thresholds are percentiles of the values of all chosen eigenfunctions in
+    all bins. The bits of each threshold have an affinity of their own, and these are added up. Two things
+    differ: there are at least 20 bins, and an eigenfunction has the sign that makes it end positive (the code
+    leaves the sign, on which thresholds depend, to its solver). Bits are never eigenfunctions of directions
+    without variance.
 
     References
     ----------

@@ -24,7 +24,7 @@ _AVERAGED_ITERATIONS = 5  # over which the score of a candidate is averaged
 
 
 class MLH(SupervisedBaseline):
-    """Minimal loss hashing: linear bits that put alike rows less than rho bits apart, and others more.
+    """Minimal loss hashing: linear bits that put similar rows less than rho bits apart, and others more.
 
     Let z be the centred row divided by its length and f(x) = Wz. The method lowers an upper bound on the loss l
     of pairs of codes h = sign f(x),
@@ -41,8 +41,8 @@ class MLH(SupervisedBaseline):
     rho and weight_decay, where they are not given, are chosen as the authors do. 10 percent of the training
     rows are held out. rho0 is the number of radii at which random planes recall less than 30 percent of the
     alike pairs. Candidates for rho are rho0 + (-2, -1, 0, 1, 2) max(1, n_bits / 32), then those for the weight
-    decay are 10^-2, ..., 10^-6. The one is chosen whose codes have the greatest area under the curve of
-    precision against recall.
+    decay are 10^-2, ..., 10^-6. The method takes the candidate whose codes have the greatest area under the
+    curve of precision against recall.
 
     Parameters
     ----------

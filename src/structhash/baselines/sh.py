@@ -19,7 +19,7 @@ _COSINE_NOISE = 1e-9  # a cosine below this counts as 0: it may be rounding erro
 class SH(Baseline):
     """Spectral hashing: h(x) = [cos(m pi (v - a) / (b - a)) > 0], v a principal component of x.
 
-    The similarity of two rows falls off as a Gaussian. Codes shall be balanced, uncorrelated and near for
+    The similarity of two rows falls off as a Gaussian. Codes should be balanced, uncorrelated and near for
     similar rows. Where the bits may be any real number, such codes are eigenvectors of the graph Laplacian. For
     rows spread evenly over a box with edges [a_i, b_i] these become, as n grows, the cosines above: the m-th
     mode of the i-th component has the eigenvalue (m pi / (b_i - a_i))^2, up to a monotone map. The n_bits modes

@@ -62,7 +62,7 @@ class STH(SupervisedBaseline):
     No edge joins two classes. So eigenvalue 0 has as many eigenvectors as the graph has components, and these
     are constant on each component. Only the first (classes - 1) bits tell classes apart; their values depend on
     the basis that the eigensolver takes. Each later eigenvector is 0 outside of one component. The authors'
-    code compares the rounding errors there with their median: such a bit is a coin toss for all other classes,
+    code compares the rounding errors there with their median: such a bit is random for all other classes,
     and the code gets worse the longer it is. Three things differ here. Each component is solved by itself,
     random_state draws the rotation of the null space, and ">=" replaces ">" where it divides the rows more
     evenly. So later bits divide one component and keep the others together. On usps, 64 bits, the mAP is 0.75,

@@ -86,8 +86,8 @@ class TSH(SupervisedBaseline):
     Many small classes need ``loss="hinge", inference="graph_cut"``, as in the demonstration of that code. With
     the defaults step 1 fails on 77 classes of about 26 rows (64 bits: mAP 0.31, that code 0.29; with these
     settings 0.80, both). The loss counts further bits as equal, so that dissimilar pairs, seven times as many
-    there, at first weigh 2 n_bits - 1 times as much. The eigenvector then shows how the pairs were drawn, not
-    the classes.
+    there, at first weigh 2 n_bits - 1 times as much. The eigenvector then reflects how the pairs were drawn,
+    not the classes.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The command line: `commands` says what each command takes, and one module a command does it.
+"""The command line: `commands` declares the arguments, and one module a command does the work.
 
 `commands` imports a command's module only when that command runs, so that ``structhash --help`` is quick.
 """

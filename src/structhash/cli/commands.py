@@ -104,7 +104,7 @@ def _fit(
     seed: _Seed = 0,
     as_json: _Json = False,
 ) -> None:
-    """Learn a model, and say what was learned and why.
+    """Learn a model, and report what was learned and why.
 
     distilhash, the default, learns from labels. Where DATA has none, it
     learns from judgements (Q and qrels) if they help, else from X alone. With

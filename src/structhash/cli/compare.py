@@ -106,11 +106,11 @@ def collect_results(
     comparison : callable
         `structhash.evaluation.compare` or `compare_judged`.
     *data : ndarray
-        What it takes after the methods.
+        Its arguments after the methods.
     methods : sequence of Method
     bits, seeds : list of int
     **options
-        What else it takes.
+        Its other arguments.
 
     Returns
     -------

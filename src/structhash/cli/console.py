@@ -81,7 +81,7 @@ def _status_of(error: Exception) -> int | None:
 
 
 def _message(error: Exception) -> str | None:
-    """What to tell about bad input; None for a defect of the program."""
+    """The message for bad input; None for a defect of the program."""
     if isinstance(error, OSError) and error.strerror:  # without the number that the system gives it
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, ValueError | TypeError | OSError | ImportError):
@@ -105,7 +105,7 @@ class _WarningLines(logging.Handler):
 
 @contextlib.contextmanager
 def _spoken_warnings() -> Iterator[None]:
-    """Print warnings of the library's log, and Python's, as "warning: ..." lines while this lasts."""
+    """Print warnings of the library's log, and Python's, as "warning: ..." lines inside the block."""
 
     def showwarning(message: Warning | str, *rest: Any, **more: Any) -> None:
         say("warning", str(message))

@@ -39,7 +39,7 @@ _FILES = {
 
 
 def demo(folder: Path, *, bits: int, seed: int, as_json: bool) -> None:
-    """Learn, encode, index, search and compare; say what happens, and save what was made.
+    """Learn, encode, index, search and compare; print each step, and save the results.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def demo(folder: Path, *, bits: int, seed: int, as_json: bool) -> None:
     seed : int
         Of everything that is drawn at random.
     as_json : bool
-        Whether to print one JSON document in place of the story.
+        Whether to print one JSON document in place of the text.
     """
     tell: Callable[..., None] = (lambda *words, **more: None) if as_json else print
     check_folder(folder)

@@ -1,4 +1,4 @@
-"""What people see on a terminal: facts, tables and progress bars."""
+"""Output for people on a terminal: facts, tables and progress bars."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 @contextlib.contextmanager
 def bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[], None]]:
-    """Show a progress bar on standard error while this lasts; nothing where that is not a terminal.
+    """Show a progress bar on standard error inside the block; nothing where that is not a terminal.
 
     Parameters
     ----------
     what : str
-        What is going on, in one word.
+        The name of the work, in one word.
     total : int or None
         Number of steps; None where it is not known.
     unit : str

@@ -1,4 +1,4 @@
-"""JSON documents: what machines read on standard output and in files."""
+"""JSON documents for machines, on standard output and in files."""
 
 from __future__ import annotations
 

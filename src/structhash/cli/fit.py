@@ -99,7 +99,7 @@ def learn(encoder: Any, X: NDArray[Any], y: Any, **more: Any) -> None:
     ----------
     encoder : HashEncoder
     X, y, **more
-        As its `steps` takes them.
+        The arguments of its `steps`.
     """
     with bar("fit", encoder.n_bits, "bits") as advance:
         for _ in encoder.steps(X, y, **more):

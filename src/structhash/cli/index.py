@@ -76,5 +76,5 @@ def index(
 
 
 def _fingerprint(encoder: HashEncoder | None) -> str | None:
-    """What an index file remembers of the model that made its codes."""
+    """The facts that an index file stores about the model that made its codes."""
     return None if encoder is None else encoder.fingerprint()

@@ -1,4 +1,4 @@
-"""What commands read: words of the command line, and labels, judgements and columns of data files."""
+"""Inputs of commands: words of the command line, and labels, judgements and columns of data files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def split_numbers(option: str, text: str, least: int) -> list[int]:
     Parameters
     ----------
     option : str
-        What to call them in an error message.
+        Their name in an error message.
     text : str
     least : int
         The smallest number that is allowed.
@@ -166,7 +166,7 @@ def read_judgements(data: Dataset, path: Path) -> NDArray[np.int64]:
     Raises
     ------
     ValueError
-        If `check_judgements` refuses them, or they call no document relevant.
+        If `check_judgements` refuses them, or no document is relevant.
     """
     n_queries = len(data.X if data.Q is None else data.Q)
     try:

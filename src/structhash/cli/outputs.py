@@ -1,4 +1,4 @@
-"""Output files and folders, checked before a command works for them."""
+"""Checks of output files and folders before a command does its work."""
 
 from __future__ import annotations
 

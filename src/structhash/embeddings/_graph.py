@@ -11,12 +11,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 SCALE_NEIGHBOUR = 7  # the neighbour whose distance is a node's unit of length
-DENSE_GRAPH_NODES = 512  # a graph of so many nodes has its eigenvectors computed by a dense solver
+DENSE_GRAPH_NODES = 512  # larger graphs get their eigenvectors from a sparse solver
 MIN_GRAPH_EIGENVALUE = 0.05  # smaller eigenvalues are left out, because vectors are divided by them
 
 
 def local_scale(apart: NDArray[Any]) -> NDArray[np.float64]:
-    """Unit of length (n,) of nodes whose neighbours' 1 - cosine are given (n, k)."""
+    """Unit of length (n,) of each node, from 1 - cosine (n, k) of its neighbours."""
     if apart.shape[1] == 0:
         return np.ones(len(apart))
     place = min(SCALE_NEIGHBOUR, apart.shape[1]) - 1
@@ -38,7 +38,7 @@ def diffusion(
     near, w : (m, k)
         Neighbours of each node and the weights of these edges, which count in both directions.
     alpha : float
-        Chance to walk on, in (0, 1).
+        Probability that the walk goes on, in (0, 1).
     count : int
         Eigenvectors, at most.
 

@@ -1,4 +1,4 @@
-"""Which matrix `Metric` multiplies rows by, and how well a matrix serves classes that are held out."""
+"""Choose the matrix of `Metric` by how well it suits held-out classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from structhash._numerics.blocks import normalize_rows
 from structhash._numerics.neighbours import nearest_by_cosine
 
 METRIC_RIDGES = (1.0, 3.0, 10.0, 30.0)  # added to the within-class covariance, in units of its mean variance
-ASSUMED_VARIANCE = 1.0  # variance between classes that every direction is assumed to have besides its own
+ASSUMED_VARIANCE = 1.0  # variance between classes that is added to that of every direction
 N_SPLITS = 8  # of the classes, to choose among the ridges
 HELD_OUT_CLASSES = 0.3  # share of the classes on which a metric is judged
 MAX_JUDGED_ROWS = 1000

@@ -45,7 +45,7 @@ def kernel_rows(X: NDArray[Any], mean: NDArray[Any], units: Any) -> NDArray[np.f
 def choose_kernel(
     X: NDArray[Any], class_index: NDArray[np.int64], mean: NDArray[Any], rng: np.random.Generator
 ) -> tuple[tuple[float, float], float]:
-    """The units of `kernel_rows` and the bandwidth under which the labels of sampled rows are likeliest."""
+    """The units of `kernel_rows` and the bandwidth that maximise the likelihood of sampled rows' labels."""
     drawn = rng.permutation(len(X))[:MAX_TRIAL_ROWS]
     units_of_form = [
         _root_mean_square_distance(normalize_rows(X[drawn])),
@@ -77,7 +77,7 @@ def regress(
     sigma: float,
     left_out: NDArray[np.int64],
 ) -> Regression:
-    """Fit the regression at the ridge under which the labels of the left-out rows are likeliest.
+    """Fit the regression at the ridge that maximises the likelihood of the left-out rows' labels.
 
     The fit works in coordinates in which the kernel of the anchors and the regression are diagonal. There the
     rows A have A'A = diag(s), their scores are H Y with H = A diag(1 / (s + ridge)) A', and the scores that

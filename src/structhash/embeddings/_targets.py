@@ -25,7 +25,7 @@ def dot_products(A: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any])
 def targets_by_cosine(
     vectors: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any], multiplicities: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Softmax of the cosines of each list, as sharp as gives it the wanted perplexity.
+    """Softmax of the cosines of each list, at the sharpness that gives the wanted perplexity.
 
     The perplexity, exp of the entropy, is a smooth count of neighbours, as in t-SNE (van der Maaten, Hinton
     2008). It is a tenth of the points, at most 200. So neither the unit nor the variance of the vectors

@@ -41,19 +41,19 @@ class Embedded(NamedTuple):
 
 
 class Temperatures(NamedTuple):
-    """At which temperatures points, rows and queries are coded.
+    """Temperatures at which points, rows and queries are coded.
 
     A temperature divides log-probabilities: at a higher one the probabilities are softer.
     """
 
     points: float = 1.0  # of the vectors that bits are learned from
     rows: float = 1.0
-    queries: tuple[float, ...] = ()  # candidates, the preferred one first; that of rows is one more
+    queries: tuple[float, ...] = ()  # candidates, the preferred one first; the rows' temperature is one more
 
 
 @dataclass(frozen=True)
 class Embedding:
-    """Vectors in which near means alike, and how alike they are.
+    """Vectors in which similar rows are near, and how alike they are.
 
     A subclass is a frozen dataclass whose fields are settings; `state` is a dict of plain arrays. It gives
     `fit`, `embed` and `targets`. The other methods have defaults.
@@ -69,8 +69,8 @@ class Embedding:
         How many of the partners are the nearest points by cosine, at most `n_partners`; the others are drawn at
         random.
     self_weight : float
-        Weight of the query itself at distance 0 in the listwise loss (`structhash.masters.listwise`). The
-        larger it is, the closer codes draw together what is alike.
+        Weight of the query itself at distance 0 in the listwise loss (`structhash.masters.listwise`). A larger
+        weight draws the codes of similar rows closer together.
 
     Attributes
     ----------
@@ -121,8 +121,8 @@ class Embedding:
         Returns
         -------
         Embedded
-            Vectors of rows of X are those they would have if X did not hold them, where the embedding has a
-            closed form for that.
+            A row of X gets the vector that it would have if X lacked it, where the embedding has a closed form
+            for that.
 
         Raises
         ------

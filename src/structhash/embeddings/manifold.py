@@ -23,7 +23,7 @@ __all__ = ["Manifold"]
 N_NEIGHBOURS = 10  # of a node in the graph
 WALK_ON = 0.99  # chance that the random walk goes on
 N_VECTORS = 128  # eigenvectors, at most
-MIN_SCALE = 0.1  # least local scale of a node, in medians: else near copies have only each other
+MIN_SCALE = 0.1  # least local scale of a node, in medians: else near copies are joined only to each other
 COSINE_SHARE = 0.5  # weight of the cosine itself, where the diffusion has weight 1
 
 
@@ -33,11 +33,11 @@ class Manifold(Embedding):
 
     The graph joins each node to its ten nearest nodes by the cosine of `Metric` (of `Cosine` where there are no
     labels). An edge weighs exp(-(1 - cosine) / (r_i r_j)), where r is the root of 1 - cosine of the seventh
-    neighbour. Let W be these weights, D the degrees and S = D^(-1/2) W D^(-1/2). Two nodes are alike to the
-    degree D^(-1/2) (1 - a) (I - a S)^(-1) D^(-1/2), a = 0.99, minus its constant part: this is how often a
-    random walk from the one visits the other. The leading eigenvectors turn it into inner products of vectors,
-    which are brought to unit length. The cosine itself is added at half the weight. A row that is no node gets
-    the weighted mean of its nearest nodes.
+    neighbour. Let W be these weights, D the degrees and S = D^(-1/2) W D^(-1/2). The similarity of two nodes is
+    D^(-1/2) (1 - a) (I - a S)^(-1) D^(-1/2), a = 0.99, minus its constant part. It measures how often a random
+    walk from the one visits the other. The leading eigenvectors turn it into inner products of vectors, which
+    are scaled to unit length. The cosine itself is added at half the weight. A row that is not a node gets the
+    weighted mean of its nearest nodes.
 
     The nodes are rows like those to be searched: `unlabeled` where it is given, else X.
 

@@ -27,10 +27,10 @@ class Metric(Embedding):
     sqrt((b + 1) / (b + 2)). So the directions in which the known classes differ count most, and the others
     still count, because they may separate new classes.
 
-    Cross-validation over classes chooses the ridge, and whether to leave the rows as they are: it compares how
-    many of the ten nearest rows are of the same class among rows of held-out classes. With fewer than four
-    classes no class can be held out, and rows stay as they are. Above 1,024 features the metric works in the
-    leading 1,024 principal directions of the rows of X and of the unlabeled rows.
+    Cross-validation over classes chooses the ridge, and whether to leave the rows as they are. The criterion is
+    the share of the ten nearest rows that are of the same class, among rows of held-out classes. With fewer
+    than four classes no class can be held out, and rows stay as they are. Above 1,024 features the metric works
+    in the leading 1,024 principal directions of the rows of X and of the unlabeled rows.
 
     References
     ----------

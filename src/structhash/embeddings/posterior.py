@@ -52,8 +52,8 @@ class Posterior(Embedding):
         Of rows where a class has 100 training rows or more; between 10 and 100 the temperature rises
         geometrically.
     query_candidates : tuple of float
-        Candidate temperatures for queries, besides that of rows. The first one wins by which left-out training
-        rows are retrieved as well as by the best one, within one standard error of mean average precision.
+        Candidate temperatures for queries, besides that of rows. The method takes the first candidate whose
+        mean average precision on left-out training rows is within one standard error of the best.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Where C is chosen: ``C="auto"``."""
+"""Choose C for ``C="auto"``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, clone
 from structhash._numerics.randomness import generator
 from structhash.training.selection import best, trials
 
-MAX_C = 1e8  # beyond, the linear programmes of the master lose their digits
+MAX_C = 1e8  # above it, the linear programmes of the master lose precision
 MAX_SECONDS = 60.0  # after which no further value is tried
 
 
 def values_around(C: float) -> list[float]:
-    """C, then a tenth of it, which is learned faster, then ten times it."""
+    """C, then a tenth of it (faster to learn with), then ten times it."""
     return [value for value in (C, C / 10, C * 10) if 0 < value <= MAX_C]
 
 
@@ -36,7 +36,7 @@ def choose_C(encoder: BaseEstimator, usual: float, X: NDArray[Any], y: NDArray[A
     float
     """
     seed = encoder.random_state
-    drawn = generator(seed)  # refuses what is no seed
+    drawn = generator(seed)  # refuses an invalid seed
     if not isinstance(seed, Integral):
         seed = int(drawn.integers(2**31))
     alike = clone(encoder).set_params(random_state=seed, warm_start=False)

@@ -87,7 +87,7 @@ class ComparingEncoder(LearnedEncoder):
         self._load_pieces()
 
     def learns_from_judgements(self) -> bool:
-        """Whether `fit` takes `Qrels`: not where C is chosen by labels."""
+        """Whether `fit` takes `Qrels`; it does not where labels choose C."""
         return not is_auto(self.C)
 
     def alternatives(self) -> list[tuple[str, Any]]:
@@ -152,7 +152,7 @@ class ComparingEncoder(LearnedEncoder):
         self._store(checked.columns, {**learned.attributes(), "C_": C})
 
     def _check_data(self, X: Any, y: Any) -> CheckedInput:
-        """X and y after the checks that suit what y is."""
+        """X and y after the checks for this type of y."""
         if isinstance(y, Supervision) or is_indicator(y):
             if is_auto(self.C):
                 raise ValueError(
@@ -166,7 +166,7 @@ class ComparingEncoder(LearnedEncoder):
         return checked
 
     def _settle_C(self, checked: CheckedInput, kept: HashFunction | None) -> float:
-        """C as it is set, or that of the bits that are kept, or as held-out rows choose it."""
+        """C as set, or the C of the kept bits, or the C that held-out rows choose."""
         if not is_auto(self.C):
             return self.C  # type: ignore[return-value]
         if kept is not None:

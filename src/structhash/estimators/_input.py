@@ -15,7 +15,7 @@ from structhash._numerics.blocks import as_floats, row_slices
 
 
 class CheckedInput(NamedTuple):
-    """Training rows and labels after the checks, and what scikit-learn remembers of the columns.
+    """Training rows and labels after the checks, and what scikit-learn stores about the columns.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ def check_input(
         float32 and float64 stay; float16 and small integers become float32.
     y : array (n,) or "no_validation"
     keep : bool
-        Leave a numpy array as it is, to be turned into floats a block at a time.
+        Whether a numpy array stays as it is; it then becomes floats a block at a time, later.
     magnitudes : (float, float)
         See `HashEncoder`.
 
@@ -65,7 +65,7 @@ def check_input(
 
 
 def open_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
-    """Rows to encode: a matrix of the right width whose numbers are not looked at yet."""
+    """Rows to encode: a matrix of the right width whose numbers are not checked yet."""
     opened: NDArray[Any] = _validate(estimator, X, "no_validation", True, reset=False, ensure_min_samples=1)
     return opened
 
@@ -76,7 +76,7 @@ def open_beside(estimator: BaseEstimator, checked: CheckedInput, rows: Any, name
     vars(probe).update(checked.columns)
     try:
         return open_rows(probe, rows)
-    except ValueError as error:  # says "X"
+    except ValueError as error:  # its message has "X"
         raise ValueError(f"{name}: {error}") from None
 
 

@@ -80,7 +80,7 @@ class LearnedEncoder(HashEncoder):
 
 
 def warn_about(learned: Learned, n_bits: int, C: float | None) -> None:
-    """Say in the log what a user ought to change or might wonder at."""
+    """Log results that a user should act on or may not expect."""
     n_learned = learned.function.n_bits
     if n_learned < n_bits:
         logger.info("no better bit was found after %d of %d", n_learned, n_bits)

@@ -28,14 +28,14 @@ def write_model(model: Any, path: str | PathLike[str]) -> None:
 
 
 def _setting(name: str, value: Any) -> Any:
-    """A setting as the JSON value that brings it back."""
+    """A setting as a JSON value from which it can be restored."""
     if type(value) in {piece for kind in KINDS for piece in classes(kind).values()}:
         return spell(value)
     try:
         return json.loads(json.dumps(value, default=_number))
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name}={describe(value)} cannot be saved: no name of `structhash.pieces.names` stands for it; "
+            f"{name}={describe(value)} cannot be saved: `structhash.pieces.names` has no name for it; "
             "put its class into the folder of its kind"
         ) from None
 

@@ -1,4 +1,4 @@
-"""How well rows retrieve the others of their label."""
+"""Mean average precision of rows that retrieve the others of their label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the setting `n_jobs` asks for."""
+"""Number of threads for the setting `n_jobs`."""
 
 from __future__ import annotations
 

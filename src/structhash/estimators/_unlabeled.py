@@ -15,8 +15,8 @@ from structhash.estimators._input import CheckedInput, open_beside
 
 logger = logging.getLogger("structhash")
 
-MIN_ROWS = 50  # fewer say too little about the rows to be searched
-MAX_RATIO = 1e30  # of the largest unlabeled number to the largest of X: beyond, the units must differ
+MIN_ROWS = 50  # fewer describe the rows to be searched too poorly
+MAX_RATIO = 1e30  # of the largest unlabeled number to the largest of X; above it, the units must differ
 
 
 def check_unlabeled(estimator: BaseEstimator, checked: CheckedInput, unlabeled: Any) -> NDArray[Any]:

@@ -27,7 +27,7 @@ __all__ = ["HashEncoder"]
 class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A method that turns feature vectors into binary codes: the base class of every method here.
 
-    `EncoderContract` says what a subclass gives, and lists the fitted attributes. `fit` computes first and
+    `EncoderContract` lists what a subclass gives, and the fitted attributes. `fit` computes first and
     calls `_store` once, at the end: a fit that fails leaves the estimator as it was. Fitted attributes end in
     an underscore and are arrays, dicts of arrays or plain values, so that `save` can write them.
     """
@@ -62,12 +62,12 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         return self._encode(X, self._check_prefix(n_bits))
 
     def encode_queries(self, X: Any, n_bits: int | None = None) -> NDArray[np.uint8]:
-        """Packed codes of queries X (q, d), with which to search the codes that `encode` gives.
+        """Packed codes of queries X (q, d), for search among the codes that `encode` gives.
 
         Most methods code queries as they code rows. `DistilHash` with the embedding ``"posterior"`` sharpens
         queries: an ambiguous query then retrieves confident rows of its likeliest class. Use `encode` for
-        queries of classes without labels, for finding near duplicates of a row, and where the vectors reorder
-        the first hundred. Parameters, returns and errors are those of `encode`.
+        queries of classes without labels, to find near duplicates of a row, and where the vectors reorder the
+        first hundred hits. Parameters, returns and errors are those of `encode`.
         """
         n_bits = self._check_prefix(n_bits)
         return self._encode(X, n_bits, queries=self.queries_differ(n_bits))
@@ -79,7 +79,7 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     @property
     def search_weights_(self) -> NDArray[np.float64] | None:
-        """What search uses unless told otherwise: None for plain Hamming distance, else `weights_`."""
+        """Weights that search uses by default: None for plain Hamming distance, else `weights_`."""
         return self.weights_ if self.weighted_ and self.weights_.any() else None
 
     def score(self, X: Any, y: Any) -> float:
@@ -119,7 +119,7 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         write_model(self, path)
 
     def fingerprint(self) -> str:
-        """A short text that tells models apart: the checksum of the fitted arrays."""
+        """A short text that identifies the model: the checksum of the fitted arrays."""
         check_is_fitted(self)
         total = 0
         for name, array in sorted(self._to_arrays()[0].items()):
@@ -192,7 +192,7 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     @property
     def _n_features_out(self) -> int:
-        """What scikit-learn counts the output names by; no attribute before fit."""
+        """Number of output names, for scikit-learn; the attribute is missing before fit."""
         return self.n_bits_
 
     def __sklearn_tags__(self) -> Any:

@@ -38,9 +38,9 @@ class CGHash(ComparingEncoder):
         ``"totally_corrective"`` moves all weights at every bit; ``"stagewise"`` keeps them equal.
     C : float or "auto"
         Weight of the mean loss over triplets. Raise it when `history_` shows redraws. ``"auto"`` takes 30, 300
-        or 3,000, whichever retrieves held-out rows best: it needs labels, one a row, holds out a quarter of the
-        rows, and starts no further value that would probably end more than a minute after the first one
-        started. The bits are then learned from all rows.
+        or 3,000, whichever retrieves held-out rows best. It needs one label a row, and holds out a quarter of
+        the rows. It starts no value that would probably end more than a minute after the first one started. The
+        bits are then learned from all rows.
     n_near, n_far : int
         Relevant and irrelevant partners drawn for each point. Only where `y` is labels or an indicator matrix.
     tolerance : float
@@ -48,12 +48,12 @@ class CGHash(ComparingEncoder):
     stop_at_optimum : bool
         End early, with fewer bits, where the best bit found has a `violation` of no more than the tolerance.
         That is a certificate of the optimum only for families that search exactly (stumps) with the totally
-        corrective schedule; for others it says that no better bit was found. Where a weight is at an upper
-        bound (``"linf"``), a better bit may be hidden, and learning goes on.
+        corrective schedule; for others it only means that no better bit was found. Where a weight is at an
+        upper bound (``"linf"``), a better bit may be hidden, and learning goes on.
     warm_start : bool
-        Keep the bits of the last fit and learn only those that a raised `n_bits` asks for. With the same X, y,
-        settings and integer random_state the outcome is that of learning all at once; ``C="auto"`` keeps the C
-        of that fit.
+        Keep the bits of the last fit and learn only those that a larger `n_bits` adds. With the same X, y,
+        settings and integer random_state the result equals that of learning all at once; ``C="auto"`` keeps the
+        C of that fit.
     random_state : int, RandomState, Generator or None
         Draws partners, starts and redraws.
     n_jobs : int or None

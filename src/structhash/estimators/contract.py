@@ -1,4 +1,4 @@
-"""What a method that turns vectors into codes says about itself, with defaults."""
+"""The contract of a method that turns vectors into codes, with defaults."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["EncoderContract"]
 
 
 class EncoderContract:
-    """What a subclass of `HashEncoder` gives: `check_settings`, `fit`, and `_bits` or `_planes`.
+    """The contract of `HashEncoder`: a subclass gives `check_settings`, `fit`, and `_bits` or `_planes`.
 
-    All else has a default, so that generic code asks a method instead of guessing from its class.
+    Everything else has a default, so that generic code need not test for classes.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class EncoderContract:
     history_ : list of dict
         One record a bit; empty for methods that do not learn bit by bit.
     weighted_ : bool
-        Whether search and evaluation use the weights unless told otherwise.
+        Whether search and evaluation use the weights by default.
     own_distance_ : str or None
         The name of the method's own distance, where it has one besides the Hamming distances.
     prefix_weights_ : ndarray (n_bits, n_bits) or None
@@ -41,7 +41,7 @@ class EncoderContract:
     own_length : bool
         Whether ``n_bits=None`` is allowed and means a length that the method derives from the rows.
     column_names_ : list of str or None
-        Names of the columns, where `name_columns` was told them.
+        Names of the columns, where `name_columns` set them.
     magnitudes : (float, float)
         The smallest and the largest magnitude that the largest number of the training rows may have.
     """
@@ -73,7 +73,7 @@ class EncoderContract:
         raise NotImplementedError
 
     def _planes(self) -> Planes | None:
-        """The planes that decide all bits; None where bits are not sides of planes."""
+        """The planes that decide all bits; None where no planes decide them."""
         return None
 
     def queries_differ(self, n_bits: int | None = None) -> bool:
@@ -85,14 +85,14 @@ class EncoderContract:
         raise NotImplementedError
 
     def own_distances(self, rows: Any) -> Callable[[Any], NDArray[np.float64]]:
-        """Distances of the method's own to rows (n, d), such as from queries that are not encoded.
+        """The method's own distances to rows (n, d), for instance from queries that are not encoded.
 
         Returns a function of query rows (q, d) that gives float64 (q, n). Only the order within a row counts.
         """
         raise NotImplementedError(f"{type(self).__name__} has plain and weighted Hamming distances only")
 
     def fit(self, X: Any, y: Any, /) -> Any:
-        """Learn from rows X, and from y where the method has a use for it."""
+        """Learn from rows X, and from y where the method uses it."""
         raise NotImplementedError
 
     def steps(self, X: Any, y: Any, /) -> Iterator[Any]:
@@ -113,5 +113,5 @@ class EncoderContract:
         return self.takes_supervision
 
     def about(self) -> dict[str, Any]:
-        """What a fitted encoder says about what it learned, by name; ``structhash info`` prints it."""
+        """Facts about what a fitted encoder learned, by name; ``structhash info`` prints them."""
         return {}

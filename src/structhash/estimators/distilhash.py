@@ -41,7 +41,7 @@ logger = logging.getLogger("structhash")
 
 
 class _Pieces(NamedTuple):
-    """The pieces that the settings name; no embedding where it is to be chosen."""
+    """The pieces that the settings name; the embedding is None where the method chooses it."""
 
     embedding: Embedding | None
     family: Family
@@ -49,7 +49,7 @@ class _Pieces(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """What was learned, and why the method learned this."""
+    """What was learned, and why."""
 
     learned: Learned
     reason: str
@@ -58,8 +58,8 @@ class _Choice(NamedTuple):
 class DistilHash(LearnedEncoder):
     """Binary codes that rank as an embedding of the rows does. The recommended method.
 
-    An embedding is fitted first. It says how alike rows are. Then column generation adds bit after bit, each of
-    which brings the order by Hamming distance closer to the order by the embedding
+    An embedding is fitted first. It measures how alike rows are. Then column generation adds bits one by one.
+    Each brings the order by Hamming distance closer to the order by the embedding
     (`structhash.masters.listwise`). Search is by plain Hamming distance.
 
     Parameters
@@ -70,9 +70,9 @@ class DistilHash(LearnedEncoder):
         What is distilled, ``names("embeddings")``. ``"posterior"``, class probabilities, serves the classes
         that y has. ``"manifold"`` (with `unlabeled` rows) and ``"metric"`` (without) serve classes that y
         lacks, such as new products or new people. ``"cosine"`` needs no labels. ``"auto"`` takes ``"cosine"``
-        without labels and ``"posterior"`` with labels. Where `unlabeled` rows are of classes without labels,
-        which shows in how unsure ``"posterior"`` is of them, it takes ``"manifold"``, or ``"metric"`` below
-        1,500 such rows. `embedding_` and the log say what it took.
+        without labels and ``"posterior"`` with labels. Where `unlabeled` rows are of classes without labels, it
+        takes ``"manifold"``, or ``"metric"`` below 1,500 such rows. The evidence is that ``"posterior"`` is
+        unsure of them. `embedding_` and the log report the choice.
     family : str or piece
         Kind of bit, ``names("families")``.
     start : str or piece
@@ -81,9 +81,9 @@ class DistilHash(LearnedEncoder):
         End early, with fewer bits, where the best bit found has a `violation` in `history_` of no more than the
         tolerance.
     tolerance : float
-        See `stop_at_optimum`. Where judgements are learned from, also the cutting-plane tolerance.
+        See `stop_at_optimum`. For judgements it is also the cutting-plane tolerance.
     warm_start : bool
-        Keep the bits of the last fit and learn only those that a raised `n_bits` asks for. It needs the same
+        Keep the bits of the last fit and learn only those that a larger `n_bits` adds. It needs the same
         data, settings and integer random_state.
     random_state : int, RandomState, Generator or None
         Draws points, partners, anchors, starts and redraws.
@@ -139,11 +139,11 @@ class DistilHash(LearnedEncoder):
         X : array (n, d)
             Training rows, or documents where y is `Qrels` with query vectors.
         y : array (n,), Qrels or None
-            A label a row, or judgements. Judgements are learned from only where they help held-out judged
-            queries; otherwise the codes are those of ``fit(X)``.
+            A label a row, or judgements. Judgements are used only where they help held-out judged queries;
+            otherwise the codes are those of ``fit(X)``.
         unlabeled : array (m, d), optional
             Rows like those to be searched, such as the database itself, maybe of classes that y lacks. Bits are
-            then learned from these rows, while y says what makes rows alike.
+            then learned from these rows; y defines which rows are alike.
 
         Returns
         -------
@@ -188,12 +188,12 @@ class DistilHash(LearnedEncoder):
         self._load_pieces()
 
     def needs_y(self) -> bool:
-        """Whether `fit` needs y: where an embedding that learns from labels is named."""
+        """Whether `fit` needs y: only where the named embedding learns from labels."""
         embedding = self._named_embedding()
         return embedding is not None and embedding.labelled
 
     def learns_from_judgements(self) -> bool:
-        """Whether `fit` takes `Qrels`: not where an embedding is named."""
+        """Whether `fit` takes `Qrels`: only where no embedding is named."""
         return self._named_embedding() is None
 
     def alternatives(self) -> list[tuple[str, Any]]:

@@ -68,7 +68,7 @@ class Request(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """One split: what the methods are given, and which database rows are relevant."""
+    """One split: the rows that the methods get, and which database rows are relevant."""
 
     X: NDArray[Any]  # training rows
     y: NDArray[Any]
@@ -153,7 +153,7 @@ def compare(
     -------
     iterator of Result
         One for each distance of a fitted method: see `every_distance`. A method is fitted when its first result
-        is asked for.
+        is requested.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def compare(
 def _check_split(
     X: NDArray[Any], y: NDArray[Any], protocol: str, n_queries: int, n_train: int | None
 ) -> dict[str, int]:
-    """The sizes of a split, after the checks of what it is made of."""
+    """The sizes of a split, after the checks of its protocol, labels and numbers."""
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol={describe(protocol)}: give {' or '.join(PROTOCOLS)}")
     if y.shape != (len(X),):
@@ -206,7 +206,7 @@ def _results(
 
 
 def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties: str) -> Iterator[Result]:
-    """Fit and score one method at one code length; 0 is the length that it has."""
+    """Fit and score one method at one code length; 0 means its own length."""
     if method.is_float:
         blocks = float_blocks(task.queries, task.database, task.relevance)
         yield Result(method.name, "L2", 0, task.seed, "", retrieval(blocks, measures, ties), 0.0, 0.0)

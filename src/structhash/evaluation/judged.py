@@ -46,7 +46,7 @@ class Fold(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """What the methods are given, and what their rankings are judged by."""
+    """The data that the methods get, and the judgements that score their rankings."""
 
     X: NDArray[Any]  # documents
     Q: NDArray[Any]
@@ -116,13 +116,13 @@ def compare_judged(
 
     In each fold, a method that learns from judgements is fitted on the documents and the judgements of the
     training queries. A method that does not is fitted once, on the documents alone. The test queries are then
-    ranked against all documents. Each query with a relevant document is so scored once, by a model that has not
+    ranked against all documents. So each query with a relevant document is scored once, by a model that has not
     seen it.
 
     Parameters
     ----------
     methods : iterable of str or Method
-        Method specs, see `parse_method`. `check_judged_method` says which are refused.
+        Method specs, see `parse_method`. `check_judged_method` refuses some of them.
     X, Q : ndarrays (n, d), (n_queries, d)
         Documents and queries.
     qrels : int array (m, 3)
@@ -140,7 +140,7 @@ def compare_judged(
     -------
     iterator of Result
         One for each distance of a method; its seconds are those of all folds. A method is fitted when its first
-        result is asked for.
+        result is requested.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def _results(request: Request, tasks: list[_Task]) -> Iterator[Result]:
 
 
 def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties: str) -> Iterator[Result]:
-    """Fit and score one method at one code length; 0 is the length that it has."""
+    """Fit and score one method at one code length; 0 means its own length."""
     blocks: dict[str, list[Iterator[Block]]] = {}  # of all folds, by distance; computed when they are scored
     seconds = np.zeros(2)
     if method.is_float:

@@ -38,9 +38,9 @@ class Method(NamedTuple):
     name : str
         Its spec, or any other name.
     encoders : tuple of HashEncoder
-        Alternatives, one of which is chosen on the training rows. None at all means the float vectors.
+        Alternatives, one of which is chosen on the training rows. An empty tuple means the float vectors.
     on_database : bool
-        Whether the database rows, without labels, are fitted on.
+        Whether to fit on the database rows, without labels.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Method(NamedTuple):
         return bool(self.encoders) and self.encoders[0].own_length
 
     def lengths(self, n_bits: list[int]) -> list[int]:
-        """The code lengths to fit out of those asked for; 0 alone where the method has a length of its own."""
+        """The requested code lengths that are fitted; only 0 where the method has a length of its own."""
         return [0] if self.is_float or self.own_length else n_bits
 
     def fit(
@@ -106,7 +106,7 @@ class Method(NamedTuple):
 
 
 def encoders_by_name() -> dict[str, type[HashEncoder]]:
-    """Every class of encoder, by the name that method specs call it."""
+    """Every class of encoder, by its name in method specs."""
     return {**ESTIMATORS, **classes("baselines")}
 
 
@@ -161,7 +161,7 @@ def parse_method(spec: str) -> Method:
 def every_method() -> list[str]:
     """The specs that ``all`` means.
 
-    They are every method with its defaults, again with ``@database`` where it can learn without labels, the
+    They are every method with its defaults, each that can learn without labels also with ``@database``, the
     `VARIANTS` of DistilHash, and the float vectors.
 
     Examples
@@ -236,7 +236,7 @@ def _alternatives(settings: str) -> list[str]:
 
 
 def _split_at_commas(text: str) -> list[str]:
-    """Split a text at the commas that stand outside parentheses.
+    """Split a text at the commas outside parentheses.
 
     >>> _split_at_commas("itq,posterior:query_candidates=(2,1),lsh")
     ['itq', 'posterior:query_candidates=(2,1)', 'lsh']

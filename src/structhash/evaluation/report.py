@@ -59,7 +59,7 @@ def summarise(results: Iterable[Result]) -> list[Line]:
     """Average results over seeds, and test each line against the best line of its length.
 
     The test is a paired t-test over the queries of all seeds (Smucker, Allan, Carterette,
-    https://doi.org/10.1145/1321440.1321528), Holm-corrected over the lines. It says whether the same models
+    https://doi.org/10.1145/1321440.1321528), Holm-corrected over the lines. It tests whether the same models
     would differ on other queries. It does not cover other training runs: `by_seed` shows those. The float line
     is not tested.
 

@@ -1,4 +1,4 @@
-"""Scores of rankings: distances and relevance in, the value of each measure for each query out."""
+"""Scores of rankings: the value of each measure for each query, from distances and relevance."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
     blocks : iterable of (distances (q, n), relevance (q, n))
         A block holds the distances of some queries to the whole database. Relevance is bool, or int grades.
     measures : iterable of str
-        Names that `structhash.metrics.parse` knows. The mean of ``"pr_area"`` is the area under the mean
+        Names that `structhash.metrics.parse` accepts. The mean of ``"pr_area"`` is the area under the mean
         precision / mean recall curve, not the mean of the areas.
     ties : str
         ``"expected"`` takes the mean over all orders of equal distances; ``"id"`` orders them by row number.

@@ -1,1 +1,1 @@
-"""Families of bits, one file each. `base` is the contract; `starts` says where the search for a bit begins."""
+"""Families of bits, one file each. `base` is the contract; `starts` holds the first planes of a search."""

@@ -22,7 +22,7 @@ FEATURES_AT_ONCE = 64  # features searched at a time
 
 
 class Cut(NamedTuple):
-    """Where [x_feature > threshold] parts the points, and which side then changes its bit."""
+    """A cut [x_feature > threshold] of the points, and which part changes its bit."""
 
     gain: float  # of h'Lh
     feature: int
@@ -44,7 +44,7 @@ def cut_gains(Z, indptr, indices, weights):
 
 
 def best_cut(Z: NDArray[Any], W: csr_array, outside: NDArray[np.float64] | None = None) -> Cut:
-    """The cut of points Z (n, d), all with the same bit, of which one side then takes the other bit.
+    """The best cut of points Z (n, d) that all have the same bit; one part then takes the other bit.
 
     If the points S take the other bit, the score h'Lh rises by
 

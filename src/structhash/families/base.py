@@ -67,7 +67,7 @@ class Family:
         raise NotImplementedError
 
     def planes(self, state: Params, params: Params) -> Planes | None:
-        """The same bits as sides of planes among the rows; None where they are not.
+        """The same bits as planes among the rows; None where they are not planes.
 
         Encoding uses the planes in place of `features` and `decide`: a subclass that overrides one of the three
         overrides all three.

@@ -47,7 +47,7 @@ class RBF(Family):
         them at random where there are more).
     bandwidth : float or str
         sigma > 0 in the unit of the rows, or ``"auto"``: sigma^2 is the mean squared distance between training
-        rows and anchors, as in the code of Liu et al. (what it calls sigma is our sigma^2).
+        rows and anchors, as in the code of Liu et al. (its sigma is our sigma^2).
     max_iter, sharpness
         As in `Linear`.
 

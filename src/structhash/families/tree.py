@@ -112,7 +112,7 @@ class Tree(Family):
 
 @njit(cache=True, nogil=True)
 def leaves(Z, feature, threshold, leaf):
-    """Leaf value, int8 (n, m), that each row of Z (n, d) meets in each of m trees."""
+    """Value, int8 (n, m), of the leaf that each row of Z (n, d) reaches in each of m trees."""
     n_cuts = feature.shape[1]
     out = np.empty((len(Z), len(feature)), np.int8)
     for i in range(len(Z)):

@@ -66,7 +66,7 @@ def unreadable(path: Path, suffix: str, error: Exception | str) -> ValueError:
     suffix : str
         The extension that the content should fit, such as ".npy".
     error : Exception or str
-        What the reader said about the file.
+        The error of the reader.
 
     Returns
     -------

@@ -116,7 +116,7 @@ def save(
     header : dict
         JSON values only. JSON lacks NaN and infinity: write None or a string instead.
     kind : str
-        What the file holds, for instance "index.exact". `load` asks for it.
+        What the file holds, for instance "index.exact". `load` checks it.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def load(path: str | os.PathLike[str], kind: str) -> tuple[Arrays, Header]:
         If there is no such file.
     ValueError
         If it is a folder, is not a safetensors file, is damaged, lacks our header, or has another version or
-        kind. The message names what the file is, where `what` can tell.
+        kind. The message names what the file is, where `what` recognises it.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def load(path: str | os.PathLike[str], kind: str) -> tuple[Arrays, Header]:
 
 
 def what(path: str | os.PathLike[str]) -> str:
-    """Say in words what a file is, judged by its first bytes; "" where they do not tell.
+    """Describe a file by its first bytes; "" where they are unknown.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "file"
@@ -237,7 +237,7 @@ def what(path: str | os.PathLike[str]) -> str:
 
 
 def _foreign(path: str | os.PathLike[str]) -> str:
-    """Say what a file of another program is."""
+    """Describe a file of another program."""
     with open(path, "rb") as file:
         first = file.read(4096)
     for sign, name in _SIGNATURES.items():
@@ -283,7 +283,7 @@ def _read_array(tensors: Any, name: str) -> NDArray[Any]:
     """Read one array of an open safetensors file."""
     try:
         array: NDArray[Any] = tensors.get_tensor(name)
-    except (TypeError, AttributeError):  # safetensors knows dtypes that numpy lacks
+    except (TypeError, AttributeError):  # safetensors has dtypes that numpy lacks
         raise ValueError(f"array {name!r} has a dtype that numpy lacks") from None
     if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
         raise ValueError(f"array {name!r} is damaged: a bool that is neither 0 nor 1")

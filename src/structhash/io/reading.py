@@ -18,7 +18,7 @@ def read(path: str | os.PathLike[str]) -> Dataset:
     """Read a data set.
 
     The extension of the file, in any case, chooses the format; `suffixes` lists the known ones, and the class
-    of each format in `structhash.io.formats` says what its files hold.
+    of each format in `structhash.io.formats` describes what its files hold.
 
     Parameters
     ----------

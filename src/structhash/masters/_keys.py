@@ -1,4 +1,4 @@
-"""Kernels of `masters.columns`: entries by what their two points' codes differ in.
+"""Kernels of `masters.columns`: entries by the bits in which their two points differ.
 
 `queries` (Q,) are the points that own the entries ``ptr[q]:ptr[q+1]``, `partners` (E,) those they are compared
 with. Places are made unsigned in the inner loops, which spares a test for negative ones.
@@ -114,9 +114,9 @@ def sum_runs(values, run, shift, run_key, run_ptr, ptr, unit, n_keys):
 
 @njit(cache=True, nogil=True)
 def sort_again(values, order, ptr):
-    """Values (E,) of each query, ascending; `order` (E,), places from its first entry, is brought up to date.
+    """Values (E,) of each query, ascending; `order` (E,), places from its first entry, is updated.
 
-    From the order of weights that were much the same, inserting is fast; where it is not, a merge sort ends it.
+    Insertion is fast where the last weights were nearly the same. Where it is slow, a merge sort finishes.
     """
     out = np.empty_like(values)
     for q in range(len(ptr) - 1):

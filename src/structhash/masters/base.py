@@ -1,4 +1,4 @@
-"""The contract of a master: weights for the bits so far, and from their dual what the next bit should do."""
+"""The contract of a master: weights of the bits so far, and pair weights for the next bit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Master", "RegularizedMaster", "Solution"]
 
 
 class Solution(NamedTuple):
-    """What a master answers after one more bit.
+    """The solution of a master after one more bit.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Solution(NamedTuple):
 
 
 class Master:
-    """Keeps the bits so far and answers with their weights and with the pair weights for the next bit.
+    """Keeps the bits so far, and computes their weights and the pair weights for the next bit.
 
     The masters of comparisons are constructed as ``Kind(comparisons, graph, objective, regularizer, schedule,
     C, tolerance, n_jobs=...)``, where the objective is a loss or a ranking.
@@ -59,11 +59,11 @@ class Master:
         raise NotImplementedError
 
     def cost(self, bit: NDArray[Any]) -> float:
-        """Cost of one unit of this bit's weight: the bit helps where its h'Lh is more."""
+        """Cost of one unit of this bit's weight: the bit helps where its h'Lh exceeds that."""
         return 0.0
 
     def charge_costs(self, pairs: PairWeights) -> PairWeights:
-        """Pair weights minus the part of the cost that depends on the bit, for the family to see."""
+        """Pair weights minus the part of the cost that depends on the bit, as the family gets them."""
         return pairs
 
 

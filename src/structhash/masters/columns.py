@@ -1,4 +1,4 @@
-"""The bits so far, and what the masters ask of every entry (query, partner): distances and sums.
+"""The bits so far, with distances and sums of the entries (query, partner) for the masters.
 
 Only the packed code of each point is stored. The bits in which two codes differ give the distance of an entry
 and the columns that it adds to, for a block of queries at a time.
@@ -120,7 +120,7 @@ class Columns:
                 )
 
     def each(self, run: Callable[[EntryBlock, EntryBlock], Any]) -> list[Any]:
-        """What `run` gives for the near and the far entries of every block of queries."""
+        """Results of `run` for the near and the far entries of every block of queries."""
         if self.n_jobs == 1:
             return [run(near, far) for near, far in self.blocks]
         with ThreadPoolExecutor(self.n_jobs) as pool:

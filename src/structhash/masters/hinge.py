@@ -21,8 +21,8 @@ class HingeMaster(RankingMaster):
     """Weights for a triplet loss that is not smooth: min cost'w + C mean f(w'dh) over 0 <= w <= upper.
 
     The loss gives its cutting planes by `most_violated`: see `Hinge`. The mean is over triplets, so each query
-    weighs as much as it has triplets. `most_violated` gives twice the loss, so C is halved. The duals of
-    the planes are the duals of the triplets. The `gap` of a solution is relative to its objective, as in
+    counts in proportion to its triplets. `most_violated` gives twice the loss, so C is halved. The duals of the
+    planes are the duals of the triplets. The `gap` of a solution is relative to its objective, as in
     `TripletMaster`. It is at most `tolerance`, unless `max_rounds` is reached or C times the `precision` of the
     linear programme is more.
 
@@ -64,9 +64,9 @@ class HingeMaster(RankingMaster):
         return solution._replace(gap=solution.gap / max(solution.objective, MIN_OBJECTIVE * self.C))
 
     def step_fraction(self, n_free: int) -> float:
-        """A small step: for so small a gap it needs a fifth of the planes that a full step needs."""
+        """A small step: at such a small gap it needs a fifth of the planes that a full step needs."""
         return 0.1
 
     def allowed(self, objective: float) -> float:
-        """What the planes may miss of a ranking's mean loss."""
+        """The part of a ranking's mean loss that the planes may miss."""
         return max(self.tolerance * objective / self.C, 2 * len(self.first) * self.precision)

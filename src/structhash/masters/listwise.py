@@ -16,7 +16,7 @@ __all__ = ["ListwiseMaster"]
 MAX_NEWTON_STEPS = 50
 MAX_SLOPE = 1e-9  # of the mean loss, at which Newton steps end
 MIN_WEIGHT, MAX_WEIGHT = 1e-6, 50.0
-MAX_DISTANCE = 700.0  # weighted; beyond, exp(-distance) would be 0
+MAX_DISTANCE = 700.0  # weighted; above it, exp(-distance) would be 0
 
 
 class ListwiseMaster(Master):
@@ -24,12 +24,12 @@ class ListwiseMaster(Master):
 
     This is the cross entropy of ListNet's top-one probabilities (Cao et al. 2007). d are Hamming distances, t
     the targets of each list, and c_j is the number of points that the j-th place of a list represents. The self
-    weight s is the term of the query itself, which is at distance 0 and has no target. The larger it is, the
-    closer the codes draw together what is alike; without it, what is alike only comes nearer than the rest.
+    weight s is the term of the query itself, which is at distance 0 and has no target. A larger s draws the
+    codes of similar points closer together; without it, similar points only come nearer than the rest.
 
     One weight serves all bits, so that codes are made for plain Hamming distance. The derivative by the weight
-    of one more bit h is -h'Lh with pair weights (q_ij - t_ij) / Q: points that are nearer than their target
-    says are pushed apart, the others pulled together.
+    of one more bit h is -h'Lh with pair weights (q_ij - t_ij) / Q: points that are nearer than their target are
+    pushed apart, the others pulled together.
 
     Parameters
     ----------

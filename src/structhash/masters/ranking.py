@@ -32,8 +32,8 @@ class RankingMaster(RegularizedMaster):
 
     A *cutting plane* is one ranking for every query. It is stored as the counts of each entry (`above` for near
     points, `below` for far ones). Its coefficient for a bit is the mean of dPsi. Planes stay valid when a bit
-    is added: only the coefficient of the new bit is computed. The `gap` of a solution is C times what the
-    planes still miss of the loss, at most C * tolerance unless `max_rounds` is reached.
+    is added: only the coefficient of the new bit is computed. The `gap` of a solution is C times the part of
+    the loss that the planes still miss, at most C * tolerance unless `max_rounds` is reached.
 
     With few free weights, only the planes that are active at the end stay for the next bit, and the counts of
     few planes are stored. A plane of the current bit whose counts were dropped is computed from its weights
@@ -165,11 +165,11 @@ class RankingMaster(RegularizedMaster):
         self.columns.add(bit, len(self.costs))
 
     def step_fraction(self, n_free: int) -> float:
-        """How far from the best known weights to those of the programme a plane is sought first."""
+        """Share of the way from the best known weights to the programme's, where a plane is sought first."""
         return 1.0 if n_free <= FEW_WEIGHTS else 0.5
 
     def allowed(self, objective: float) -> float:
-        """What the planes may miss of the mean loss."""
+        """The part of the mean loss that the planes may miss."""
         return self.tolerance
 
     def most_violated(

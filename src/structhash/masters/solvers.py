@@ -1,4 +1,4 @@
-"""Linear programme over cutting planes, kept live between rows."""
+"""A linear programme over cutting planes, which is changed in place and solved again."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PlaneProgram:
         self.highs.addRows(b.size, b.ravel(), high, rows.size, starts, index.ravel(), rows.ravel())
 
     def remove(self, planes: NDArray[np.int64]) -> None:
-        """Take planes away by their numbers; later ones move up."""
+        """Remove planes by their numbers; later ones move up."""
         rows = (planes[:, None] * self.groups + np.arange(self.groups)).astype(np.int32).ravel()
         self.highs.deleteRows(len(rows), rows)
 

@@ -16,8 +16,8 @@ __all__ = ["NAMES", "pr_area", "pr_area_per_query", "precision_recall_curve"]
 def precision_recall_curve(blocks: TieBlocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean recall@i and mean precision@i for i = 1..n, over the queries with relevant documents.
 
-    Curves of parts of the queries combine by their mean, weighted with ``(blocks.relevant > 0).sum()``. Leave
-    out a part where this weight is 0.
+    Combine the curves of parts of the queries by their mean, weighted with ``(blocks.relevant > 0).sum()``.
+    Leave out a part where this weight is 0.
 
     Returns
     -------

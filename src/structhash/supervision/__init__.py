@@ -1,4 +1,4 @@
-"""What a user knows about which points belong together, one kind of knowledge a file.
+"""Kinds of supervision, one file each: which points belong together.
 
 Every supervision gives `comparisons`: queries with their relevant and irrelevant partners. Row numbers refer to
 its `training_matrix(X)`, which is X unless it has query vectors of its own: see `base.Supervision`.

@@ -14,7 +14,7 @@ __all__ = ["Supervision", "check_partners"]
 
 
 class Supervision:
-    """What a user knows about which points belong together: what `fit` takes as `y` besides an array of labels.
+    """Which points belong together: `fit` takes it as `y` in place of an array of labels.
 
     A subclass is a frozen dataclass. It gives `comparisons`; one with query vectors of its own also gives
     `training_matrix`.
@@ -47,7 +47,7 @@ class Supervision:
         return X
 
     def count_queries(self, X: NDArray[Any]) -> int:
-        """How many queries there could be; those without near or far partners are skipped."""
+        """Number of possible queries; those without near or far partners are skipped."""
         return len(X)
 
 

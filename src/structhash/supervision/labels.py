@@ -118,7 +118,7 @@ class Labels(Supervision):
     def _draw_by_block(
         self, X: NDArray[Any], shares: Callable[[slice], NDArray[np.bool_]], rng: np.random.Generator
     ) -> Comparisons:
-        """Partners by `shares`, which says who shares a label with a run of rows, bool (rows, n)."""
+        """Partners by `shares`, bool (rows, n), which marks the rows that share a label with a run of rows."""
         n, hard = len(X), self.sampling == "hard"
         space = scale_rows(X) if hard else None
         queries, near, far = [], [], []

@@ -1,4 +1,4 @@
-"""Plain neighbours: rows that are near by L2 are to be near by their codes."""
+"""Nearest neighbours: rows that are near by L2 should have near codes."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Qrels(Supervision):
     are drawn separately. The weights of one graded query are scaled to add up to 1.
 
     A few dozen queries are too few to learn from alone. On 32 queries of DBpedia-Entity, 32 bits learned from
-    them have nDCG@10 0.12 for other queries; those of ITQ have 0.31. `DistilHash` therefore tests judgements on
+    them have nDCG@10 0.12 for other queries; ITQ codes have 0.31. `DistilHash` therefore tests judgements on
     held-out queries and ignores them where they do not help; n_near, n_far and unjudged then have no effect.
 
     A query without a relevant or without an irrelevant document is skipped; a warning in the log counts such

@@ -1,4 +1,4 @@
-"""Column generation: one bit after another, each the answer to the dual of all before it."""
+"""Column generation: each new bit is learned from the dual of the bits before it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def column_generation(
     stop_below : float, optional
         End early, after at least one bit, where the new bit's `violation` is no more than this. That proves the
         optimum only for a family that searches exactly and a master that moves all weights. Learning goes on
-        where the family's first answer is an old bit and a weight is at its upper bound: then a better bit may
+        where the family first gives an old bit and a weight is at its upper bound: then a better bit may
         be hidden.
     kept : sequence of dict
         Parameters of first bits that exist already: only their weights are learned.
@@ -112,7 +112,7 @@ def column_generation(
     entries: NDArray[np.floating] = master.first_entries()
     weights = np.zeros(0)
     upper = master.upper * (1 - 1e-9)
-    seen = {bit_key(np.zeros(len(Z), np.uint8))}  # a constant bit says nothing
+    seen = {bit_key(np.zeros(len(Z), np.uint8))}  # a constant bit separates nothing
     for t, draws in enumerate(rng.spawn(n_bits)):  # a generator a bit: kept bits do not change later ones
         began = time.perf_counter()
         with blas.limit(limits=1, user_api="blas"):
@@ -143,9 +143,9 @@ def new_bit(
     seen: set[bytes],
     rng: np.random.Generator,
 ) -> tuple[Params, NDArray[np.uint8], int]:
-    """A bit that is neither an old one nor its complement.
+    """Learn a bit that is neither an old bit nor the complement of one.
 
-    Once no better bit exists, the dual alone would give the same bit for ever. So after a repeat the queries
+    Once no better bit exists, the dual alone would give the same bit every time. So after a repeat the queries
     get random weights, and the search begins at random planes. If one bit always wins, the last attempts weigh
     only pairs that this bit does not separate.
 

@@ -49,7 +49,7 @@ def problem_from_comparisons(
     Raises
     ------
     ValueError
-        What the supervision or the family refuse.
+        If the supervision or the family refuses the data.
     """
     points = supervision.training_matrix(X)
     comparisons = supervision.comparisons(X, rng)

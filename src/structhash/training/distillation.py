@@ -20,7 +20,7 @@ from structhash.training.problem import Problem
 
 __all__ = ["EmbeddedPoints", "embed_points", "problem_from_embedding"]
 
-MAX_ENTRIES = 2_560_000  # of a point and a partner
+MAX_ENTRIES = 2_560_000  # (point, partner) pairs
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def embed_points(
     X : ndarray (n, d)
     class_index : int64 (n,) or None
     unlabeled : ndarray (m, d) or None
-        The points are rows of it where it is given, else of X.
+        If given, the points are rows of it, else of X.
     rng : Generator
 
     Returns
@@ -113,8 +113,8 @@ def problem_from_embedding(
 def partner_multiplicities(n: int, length: int, n_near: int) -> NDArray[np.float64]:
     """How many of n points each place in a list of partners represents, (length,).
 
-    The nearest points come first and represent themselves. The others are drawn at random and represent all
-    points that were not drawn as well. If no nearest points come first, each counts 1.
+    The nearest points come first and represent themselves. The others are drawn at random; they also represent
+    all points that were not drawn. If no nearest points come first, each counts 1.
     """
     multiplicities = np.ones(length)
     if 0 < n_near < length:

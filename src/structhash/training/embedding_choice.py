@@ -68,7 +68,7 @@ def choose_embedding(
     -------
     EmbeddingChoice
     """
-    again = copy.deepcopy(random_state)  # so that a second embedding draws what it would draw if it were named
+    again = copy.deepcopy(random_state)  # a second embedding then draws as if a setting named it
     rng = generator(random_state)
     if class_index is None:
         return _report(embed_points(Cosine(), X, None, unlabeled, rng), rng, "there are no labels")
@@ -85,7 +85,7 @@ def choose_embedding(
 
 
 def new_class_evidence(points: EmbeddedPoints, unlabeled: NDArray[Any]) -> tuple[float, float]:
-    """How much surer of their class the training rows are than the unlabeled rows.
+    """Evidence that the classes of training rows are clearer than those of unlabeled rows.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class HashFunction:
         None where the family works on the rows themselves.
     embedding_state : dict of arrays
     row_temperature : float
-        At which rows are embedded.
+        Temperature at which rows are embedded.
     query_temperatures : tuple of float
         Entry i is the temperature of queries for code lengths 2^i to 2^(i+1) - 1. Empty where queries are coded
         as rows are.

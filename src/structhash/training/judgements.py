@@ -1,4 +1,4 @@
-"""Whether judgements teach more than the documents themselves, by judged queries that are held out."""
+"""Test on held-out judged queries whether judgements improve on the documents alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ logger = logging.getLogger("structhash")
 
 JUDGED_RANKING, LOSS_WEIGHT = SNDCG(), 30.0  # ranking and C, as `StructHash` has them by default
 N_FOLDS = 4
-MAX_QUERIES = 1000  # judged queries that are asked
+MAX_QUERIES = 1000  # judged queries that are searched with
 MAX_OTHERS = 10_000  # documents that are searched, besides those judged for these queries
 
 
@@ -46,8 +46,8 @@ def judgements_help(
     """Whether codes learned from judgements serve other queries better than codes learned from X alone.
 
     The judged queries are split into four folds; each fold is searched with codes learned from the judgements
-    of the other three. Judgements help where the mean average precision of all is higher by more than two
-    standard errors.
+    of the other three. Judgements help where they raise the mean average precision over all queries by more
+    than two standard errors.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def judgements_help(
         trials = (by_alone, alone, alone_codes), (by_learned, learned, learned.encode(X[documents]))
         for scores, function, codes in trials:
             distances = hamming(function.encode(vectors[asked]), codes).astype(np.int32)
-            if qrels.Q is None:  # a query that is a document comes last, where it counts for nothing
+            if qrels.Q is None:  # a query that is a document ranks last, where it does not count
                 distances[documents == asked[:, None]] = function.n_bits + 1
             scores.append(average_precision(tie_blocks(distances, wanted)))
     found = [np.concatenate(each) for each in (by_alone, by_learned)]

@@ -1,4 +1,4 @@
-"""What column generation is given, and what it gives back."""
+"""The input and the output of column generation."""
 
 from __future__ import annotations
 

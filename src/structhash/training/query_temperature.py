@@ -1,4 +1,4 @@
-"""At which temperatures queries are coded: chosen by training rows that the embedding has not seen."""
+"""Choose the temperatures of queries by training rows that the embedding has not seen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from structhash.training.selection import first_as_good
 
 __all__ = ["with_query_temperatures"]
 
-MAX_ROWS = 1000  # left-out training rows that choose
+MAX_ROWS = 1000  # left-out training rows that judge the candidates
 
 
 def with_query_temperatures(
@@ -23,8 +23,8 @@ def with_query_temperatures(
 ) -> HashFunction:
     """The hash function with temperatures for queries of 1, 2, 4, ... bits.
 
-    Left-out training rows retrieve each other. The first candidate wins whose mean average precision is within
-    one standard error of the best.
+    Left-out training rows retrieve each other. The method takes the first candidate whose mean average
+    precision is within one standard error of the best.
 
     Parameters
     ----------

@@ -61,8 +61,8 @@ def trials(
         Of the `split`.
     limit : float
         Seconds. The first alternative is always tried. Another one is started only if it would probably end
-        within the limit: the time so far plus that of the longest trial, the first one excepted. After one that
-        is not started, none is.
+        within the limit: the time so far plus that of the longest trial, the first one excepted. Once one is
+        not started, no later one is.
     clock : callable
         Gives seconds since a fixed moment.
     **more

@@ -1,4 +1,4 @@
-"""What every start promises."""
+"""The contract of every start."""
 
 import dataclasses
 

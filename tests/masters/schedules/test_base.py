@@ -1,4 +1,4 @@
-"""What every schedule promises."""
+"""The contract of every schedule."""
 
 import numpy as np
 import pytest

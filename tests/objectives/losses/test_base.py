@@ -1,4 +1,4 @@
-"""What every triplet loss must do, and what the contract does for a loss that gives three methods."""
+"""The contract of every triplet loss, and its defaults for a loss that gives three methods."""
 
 import numpy as np
 import pytest

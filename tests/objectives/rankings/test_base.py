@@ -1,4 +1,4 @@
-"""What every ranking in the folder must do; a new file there is found and held to the same."""
+"""The contract of every ranking in the folder; a new file there is found and must keep it."""
 
 import itertools
 

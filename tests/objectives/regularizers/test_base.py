@@ -1,4 +1,4 @@
-"""What every regulariser must do; a new file is found, trains and is charged for."""
+"""The contract of every regulariser; a new file is found, trains, and its costs are charged."""
 
 import numpy as np
 import pytest

@@ -28,7 +28,7 @@ class Several(Start):
     of: str = "spectral+random_planes+best_stump"
 
     def __post_init__(self) -> None:
-        self.starts()  # refuses what is not known
+        self.starts()  # refuses unknown names
 
     def starts(self) -> list[Any]:
         """The competing starts."""

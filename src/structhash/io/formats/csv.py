@@ -64,7 +64,7 @@ class Csv(Format):
 
 
 class _Columns(NamedTuple):
-    """What the first line says about the columns."""
+    """The columns, as the first line describes them."""
 
     names: list[str]  # "1", "2", ... where there is no header
     labels: int | None  # position of the column of labels

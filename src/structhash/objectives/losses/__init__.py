@@ -6,5 +6,5 @@ With c_T = C times the share of triplet T in the mean loss, the master of CGHash
     min_w   cost'w + sum_T c_T f(w'dh_T)          s.t.  w >= 0,
     max_mu  -sum_T c_T f*(-mu_T / c_T)            s.t.  sum_T mu_T dh_rT <= cost_r for every bit r,
 
-and mu_T = -c_T f'(rho_T) joins the two (eq. cgh-general-kkt). `base.Loss` says what a loss gives.
+and mu_T = -c_T f'(rho_T) links the two (eq. cgh-general-kkt). `base.Loss` is the contract of a loss.
 """

@@ -17,8 +17,8 @@ class Loss:
     """A convex loss f(rho) >= 0 of the margin rho that falls as the margin grows.
 
     A subclass is a frozen dataclass whose fields are settings. It gives `value`, `slope` and `conjugate`, all
-    elementwise. The other methods follow from these three; a subclass overrides them where it knows a faster or
-    a more exact way.
+    elementwise. The other methods follow from these three; a subclass overrides them where it has a faster or a
+    more exact way.
 
     They sum over *structured* triplets: all (near j, far k) of each query, with rho = far_k - near_j. Every
     query has near and far points. The methods here take one query at a time, so that only its P N margins are

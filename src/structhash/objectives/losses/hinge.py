@@ -22,7 +22,8 @@ class Hinge(Loss):
     the slope is 0, so that a triplet counts only for a strict gain.
 
     The loss is not smooth: CGHash solves it by cutting planes (`masters.hinge`), which `most_violated` finds.
-    The structured hinge of AUC is the mean of max(0, 1 - 2 rho), so its search at half the distances serves.
+    The structured hinge of AUC is the mean of max(0, 1 - 2 rho), so the search of AUC at half the distances
+    finds them.
 
     Examples
     --------

@@ -4,13 +4,13 @@ A ranking is a chain 0 <= g_1 <= ... <= g_P <= N: g_i irrelevant points precede 
 In units of 2/(P N) it is worth sum_i g_i near_i - (far_1 + ... + far_(g_i)) - D(i + g_i), with
 D = P N / (2 Z) S, but 0 past place k.
 
-Say that a relevant points are among the first k. The others keep at least m = k - a irrelevant ones ahead and
-lose all discount, so their best is g_i = max(m, #{far < near_i}). The a points have at most m ahead, where D
-counts as if there were no cut. Then D is convex except that D(1) = D(2). The terms are concave in g_i both with
-g_1 = 0 and the other points free (`start` = 1) and with all g_i >= 1 (`start` = 0). So the best chain of the
-first a points follows from pooling neighbours, as in isotonic regression, with prefix sums for the worth of a
-block; the bound m only cuts the chain off at m. Every a is tried, with both starts unless the first one surely
-loses. This costs O(P + N) in all, except for neighbours that have to move far down together.
+Suppose that a relevant points are among the first k. The others keep at least m = k - a irrelevant ones ahead
+and lose all discount, so their best is g_i = max(m, #{far < near_i}). The a points have at most m ahead, where
+D counts as if there were no cut. Then D is convex except that D(1) = D(2). The terms are concave in g_i both
+with g_1 = 0 and the other points free (`start` = 1) and with all g_i >= 1 (`start` = 0). So the best chain of
+the first a points follows from pooling neighbours, as in isotonic regression, with prefix sums for the worth of
+a block; the bound m only cuts the chain off at m. Every a is tried, with both starts unless the first one
+surely loses. This costs O(P + N) in all, except for neighbours that have to move far down together.
 """
 
 import numpy as np
@@ -57,7 +57,7 @@ def pool(start, stop, top, near, far, discount, sums, chain, tolerance):
         begin, floor = row, g
         while g < top and discount[row + g] - discount[row + g + 1] > far[g] - near[row]:
             g += 1
-        while g == floor and begin > start:  # the point wants fewer ahead of it than the block has: join it
+        while g == floor and begin > start:  # the best g of the point is at most the block's: join it
             begin = first[begin - 1]
             floor = 1 - start if begin == start else place[begin - 1]
             size, total = row + 1 - begin, near_sum[row + 1] - near_sum[begin] - tolerance
@@ -118,7 +118,7 @@ def none_above(limit, start, stop, k, value, near_sum, far_sum):
 
 @njit(cache=True, nogil=True)
 def place_freely(near, far, far_sum, lowest, free, rest):
-    """Write free[i] = max(lowest, #{far < near_i}) and the sums of worth `rest` that `best_cut` wants."""
+    """Write free[i] = max(lowest, #{far < near_i}) and the sums of worth `rest` that `best_cut` needs."""
     g, total = lowest, 0.0
     for i in range(near.size):
         while g < far.size and far[g] < near[i]:

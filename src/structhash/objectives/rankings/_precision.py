@@ -38,7 +38,7 @@ def best_hits(near, far, k, free, near_sum, far_sum, worth):
 
 @njit(cache=True, nogil=True)
 def violate_precision(near, far, near_ptr, far_ptr, k):
-    """Place each point by the margin alone, then move it to the side of place k that `best_hits` wants."""
+    """Place each point by the margin alone, then move it to the side of place k that `best_hits` chooses."""
     loss = np.zeros(near_ptr.size - 1)
     above, below = np.zeros(near.size, np.int32), np.zeros(far.size, np.int32)
     near_sum, far_sum, worth = np.empty(near.size + 1), np.empty(far.size + 1), np.empty(near.size + 1)

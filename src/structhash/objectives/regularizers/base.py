@@ -29,7 +29,7 @@ class Regularizer:
         return np.inf
 
     def charge_costs(self, pairs: PairWeights) -> PairWeights:
-        """Pair weights less what of the cost differs from bit to bit, for the family to see.
+        """Pair weights minus the part of the cost that differs from bit to bit, as the family gets them.
 
         The score h'Lh of a bit falls by its `cost` minus that of a constant bit. By default all bits cost the
         same and the pair weights stay as they are.
