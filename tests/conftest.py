@@ -27,7 +27,7 @@ def one_blas_thread():
 
 @pytest.fixture(scope="session")
 def data_folder():
-    """Folder of the real data sets; tests that ask for it are skipped where it is not there."""
+    """Folder of the real data sets; tests that use it are skipped where it is missing."""
     folder = Path(os.environ.get("STRUCTHASH_DATA") or ROOT.parent / "shared" / "data")
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set STRUCTHASH_DATA")

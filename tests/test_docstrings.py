@@ -68,7 +68,7 @@ def complaint(function, docs):
 
 
 def has_docstring(thing):
-    """Whether a class or function has a docstring that somebody wrote; constants and type aliases need none."""
+    """Whether a class or function has a written docstring; constants and type aliases need none."""
     if not inspect.isclass(thing) and not inspect.isroutine(thing):
         return True
     doc = thing.__doc__ or ""
@@ -86,7 +86,7 @@ def methods(kind):
 
 
 def complaints(module):
-    """What an imported public module lacks, as ``dotted.name: what``."""
+    """The documentation that an imported public module lacks, as ``dotted.name: what``."""
     if not hasattr(module, "__all__"):
         yield f"{module.__name__}: __all__"
         return

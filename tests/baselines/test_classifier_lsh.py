@@ -1,4 +1,4 @@
-"""Random planes of a classifier's answer, against the classifier of scikit-learn."""
+"""Random planes of a classifier's output, against the classifier of scikit-learn."""
 
 import numpy as np
 import pytest

@@ -81,7 +81,7 @@ def test_sweeps_never_raise_the_energy(seed):
         z = graph_cut(blocks, a, n_sweeps, np.random.default_rng(9))
         energies.append(energy(pairs, a, z))
     assert (np.diff(energies) <= 0).all()
-    for block in blocks:  # at the end no single row should want to turn
+    for block in blocks:  # at the end no change of a single row should gain
         for i in block.rows:
             turned = z.copy()
             turned[i] *= -1

@@ -1,4 +1,4 @@
-"""FSDH: its steps against enumeration and scikit-learn, its answer against what the paper's formulas imply."""
+"""FSDH: its steps against enumeration and scikit-learn, its result against the paper's formulas."""
 
 import itertools
 

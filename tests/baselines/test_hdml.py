@@ -161,7 +161,7 @@ def test_retrieval(fitted, digits):
 
 
 def test_weight_decay_is_chosen(digits, monkeypatch):
-    """The candidate whose codes classify best; told by a stand-in for the classifier."""
+    """The candidate whose codes classify best, as decided by a replacement of the classifier."""
     X, y = np.concatenate([digits[0], digits[2]]), np.concatenate([digits[1], digits[3]])
     for best in range(3):
         scores, sizes = iter(np.eye(3)[best]), []

@@ -72,7 +72,7 @@ def test_classifiers_against_scikit_learn(digits, function):
     X, y = digits[0][:200], digits[1][:200]
     encoder = TSH(4, function=function, C=2000, random_state=0)
     bits, _ = TSH(4, random_state=0)._infer(y, np.random.default_rng(0))
-    varying = X.min(axis=0) < X.max(axis=0)  # other features of the training rows say nothing
+    varying = X.min(axis=0) < X.max(axis=0)  # other features of the training rows are constant
     scaler = MinMaxScaler().fit(X[:, varying])
     Z = scaler.transform(X[:, varying])
     apart = np.sort(((Z[:, None] - Z) ** 2).sum(axis=2), axis=1)[:, :50]

@@ -19,7 +19,7 @@ def run_command(*words):
 
 
 def output_of(*words):
-    """stdout of a command that works, and says nothing on stderr."""
+    """stdout of a command that succeeds and prints nothing on stderr."""
     result = run_command(*words)
     assert (result.exit_code, result.stderr) == (0, ""), (result.output, result.exception)
     return result.stdout

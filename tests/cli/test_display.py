@@ -35,7 +35,7 @@ def test_a_table_without_rows_is_its_head(capsys):
 
 
 class Terminal(io.StringIO):
-    """A stream that says that it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self):
         return True

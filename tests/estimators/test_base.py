@@ -1,4 +1,4 @@
-"""What every encoder shares: bits, codes, prefixes, batches, the scikit-learn side."""
+"""Every encoder: bits, codes, prefixes, batches, the scikit-learn side."""
 
 import numpy as np
 import pandas as pd

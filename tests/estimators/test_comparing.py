@@ -1,4 +1,4 @@
-"""What CGHash and StructHash share: supervision, settings, history, weights, randomness, the optimum."""
+"""CGHash and StructHash: supervision, settings, history, weights, randomness, the optimum."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""What learned estimators share: warm starts, steps, and a fit that fails or stops half-way changes nothing."""
+"""Learned estimators: warm starts, steps, and a fit that fails or stops half-way changes nothing."""
 
 import itertools
 

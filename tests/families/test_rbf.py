@@ -63,7 +63,7 @@ def test_new_rows_are_centred_as_the_training_rows_were(rows):
 
 
 def test_products_of_features_of_anchors_are_their_similarities(rows):
-    """What the root of K is for; centring and scale undone."""
+    """The purpose of the root of K; centring and scale undone."""
     state, Z, _ = prepared(RBF(n_anchors=80, bandwidth=1.0), rows)
     phi = Z * state["scale"] + state["mean"]
     np.testing.assert_allclose(phi @ phi.T, rbf_kernel(rows, rows, 0.5), atol=1e-8)

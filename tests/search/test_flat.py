@@ -65,7 +65,7 @@ def test_results_are_those_of_exact(n_bits, n, k, r, own_ids, seed):
 
 @pytest.mark.parametrize("own_ids", [False, True])
 def test_ties_at_the_last_rank(own_ids):
-    """With 3000 codes of 8 bits every rank lies among ties; with equal codes there is nothing but ties."""
+    """With 3000 codes of 8 bits every rank lies among ties; with equal codes all ranks are ties."""
     ids = np.random.default_rng(0).permutation(3000) if own_ids else None
     for codes in (random_codes(3000, 8, 0), np.zeros((3000, 1), dtype=np.uint8)):
         flat, exact = both(8, codes, ids)

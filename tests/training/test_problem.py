@@ -1,4 +1,4 @@
-"""What was learned from steps, with and without bits of an earlier fit."""
+"""The result of a fit, collected from steps, with and without bits of an earlier fit."""
 
 import numpy as np
 import pytest

@@ -23,7 +23,7 @@ class Watch:
 
 
 class Slow(HashEncoder):
-    """Takes so many seconds to fit, by a watch, and is as good as it says."""
+    """An encoder with a given fit time, on a simulated clock, and a given score."""
 
     def __init__(self, seconds=0.0, quality=0.0, watch=None):
         self.seconds = seconds
@@ -100,9 +100,9 @@ def test_the_first_of_the_best_that_were_tried_wins(scores, winner):
         ([5, 5, 5], 15, 3),
         ([5, 5, 5], 14.9, 2),  # 10 + 5 would pass it
         ([5, 5, 5], 10, 2),
-        ([5, 5, 5], 9.9, 2),  # 5: the first one may have compiled, and says nothing about the next
+        ([5, 5, 5], 9.9, 2),  # 5: the first one may have compiled, and does not predict the next
         ([5, 5, 5], 4.9, 1),
-        ([5, 5, 5], 1e-9, 1),  # the first whatever it takes
+        ([5, 5, 5], 1e-9, 1),  # the first is always tried
         ([1, 8, 1, 1], 16, 2),  # the longest counts, not the last
         ([1, 8, 1, 1], 17, 3),  # 9 + 8, but not 10 + 8: none is tried after one that was not
         ([1, 8, 1, 1], 18, 4),

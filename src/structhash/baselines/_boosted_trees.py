@@ -49,11 +49,11 @@ def boost(
     n_features: int,
     rng: np.random.Generator,
 ) -> dict[str, NDArray[Any]]:
-    """AdaBoost of trees that answer 1 or -1 for the bit of a row.
+    """AdaBoost of trees that predict 1 or -1 for the bit of a row.
 
     Each tree grows on the heaviest rows that hold 0.99 of the weight. V+ is the weight of the rows that it
-    answers correctly, V- of those that it answers wrongly. The tree gets the weight w = log(V+ / V-) / 2, or 0
-    unless V+ > V-, or log(1e8 V+) without errors. The weights of rows are multiplied by exp(-w) where it is
+    predicts correctly, V- of those that it predicts wrongly. The tree gets the weight w = log(V+ / V-) / 2, or
+    0 unless V+ > V-, or log(1e8 V+) without errors. The weights of rows are multiplied by exp(-w) where it is
     right, by exp(w) where it is wrong.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The classifier whose answers `OneHot` and `ClassifierLSH` turn into codes."""
+"""The classifier whose output `OneHot` and `ClassifierLSH` turn into codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from structhash.pieces import Params, load, spell
 
 
 class ClassifierBaseline(SupervisedBaseline):
-    """A method that codes the answer of a multinomial logistic regression on the features of a family.
+    """A method that codes the output of a multinomial logistic regression on the features of a family.
 
     A subclass has the settings `C`, `family` and `max_iter`.
     """

@@ -1,4 +1,4 @@
-"""What `SDH` and `FSDH` share: features, regression on them, the alternation, bits."""
+"""The common parts of `SDH` and `FSDH`: features, regression on them, the alternation, bits."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def augment(F, H, alike, rho):  # pragma: no cover
 
     Where the loss is a linear function s d + c of the distance, a bit flips in the row whose score f is nearer
     to 0, if that changes d in the direction of s and 2 |f| < |s|. Where the loss is 0, no bit flips. The
-    greater of the two values is the answer.
+    greater of the two values is the result.
 
     Returns
     -------

@@ -27,8 +27,8 @@ class BinaryQuantization(Baseline):
     n_bits : int, optional
         Take this many leading coordinates. This suits embeddings whose coordinates are sorted by importance
         (Matryoshka, principal components). By default all d. A code never has more bits than there are
-        coordinates; `n_bits_` says how many. A comparison has one line of d bits, whatever the lengths of other
-        methods; ``binary_quantization:n_bits=64`` has 64 coordinates.
+        coordinates; `n_bits_` is their number. A comparison has one line of d bits, whatever the lengths of
+        other methods; ``binary_quantization:n_bits=64`` has 64 coordinates.
     center : bool
         Cut at the mean of the training rows; False cuts at 0. Embedding libraries cut at 0, which is nearly the
         same for embeddings, but gives constant bits for features that are never negative.

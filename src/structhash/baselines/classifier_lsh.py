@@ -1,4 +1,4 @@
-"""A second control: random planes through the answer of a classifier."""
+"""A second control: random planes in the space of a classifier's output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ANSWERS = ("probabilities", "scores")
 
 
 class ClassifierLSH(ClassifierBaseline):
-    """Locality-sensitive hashing of a classifier's answer: h_j(x) = [g_j'p(x) > 0], g_j ~ N(0, I).
+    """Locality-sensitive hashing of a classifier's output: h_j(x) = [g_j'p(x) > 0], g_j ~ N(0, I).
 
     p(x) are the class probabilities of the logistic regression of `OneHot`, or its scores. Two rows differ in a
     bit with probability angle / pi, where the angle is that between their p. p(x)'p(y) estimates the

@@ -68,7 +68,7 @@ class COSDISH(SupervisedBaseline):
     planes_ : ndarray (n_bits, d)
         One normal vector a bit, for rows that are centred but not divided by their standard deviations.
     trees_ : dict of arrays
-        See `FastHash`. Only where the function is ``"trees"``; then there are no mean_ and planes_.
+        See `FastHash`. Only where the function is ``"trees"``; then mean_ and planes_ are missing.
     n_iter_ : int
         Rounds done: max_iter.
 

@@ -1,4 +1,4 @@
-"""The control: the answer of a classifier as a code."""
+"""The control: the prediction of a classifier as a code."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class OneHot(ClassifierBaseline):
     minimises 1/2 sum_c ||v_c||^2 + C sum_i -log p(y_i | z_i). z are the features of the family: for
     ``"linear"``, rows centred and divided by the root mean squared norm of the training rows.
 
-    With as many bits as classes, bit c says that class c is predicted. Further bits are 0, so that the
+    With as many bits as classes, bit c is 1 where class c is predicted. Further bits are 0, so that the
     distances are those of the one-hot code. With fewer bits each class has its own codeword, random and far
-    from the others; then the order of the other classes means nothing. This code is hard to beat where training
-    knows the classes of the queries; for unseen classes it collapses. It refuses n_bits that are too few to
-    tell the classes apart.
+    from the others; then the order of the other classes means nothing. This code is hard to beat where the
+    classes of the queries are seen in training; for unseen classes it fails. It refuses n_bits that are too few
+    to tell the classes apart.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Spherical hashing: a bit says whether a point lies within a sphere."""
+"""Spherical hashing: a bit is 1 for the points within a sphere."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SPHER(Baseline):
         p_i <- p_i + 1/n_bits sum_j (o_ij - n/4) / (2 n/4) (p_i - p_j).
 
     Its own distance, ``"spherical"``, is |b xor c| / (|b and c| + 0.1): two rows inside many common spheres
-    are close for certain, two rows outside of them are not.
+    are surely close, two rows outside of them need not be.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class Commands(TyperGroup):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run one command line and exit; show the help where there are no words.
+        """Run one command line and exit; show the help if there are no arguments.
 
         Parameters
         ----------

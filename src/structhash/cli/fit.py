@@ -117,7 +117,7 @@ def _one_method(spec: str, bits: int | None) -> Method:
 
 
 def _supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool, tuned: bool) -> Any:
-    """What a method learns from: neighbours where they are asked for, else labels, else judgements.
+    """The supervision of a method: neighbours where they are requested, else labels, else judgements.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool,
     path : path
         The file that the data set came from.
     neighbours : bool
-        Whether neighbours are asked for.
+        Whether neighbours are requested.
     tuned : bool
         Whether settings are to be tried, which needs labels.
 

@@ -32,7 +32,7 @@ def print_pieces(kind: str | None, as_json: bool) -> None:
 
 
 def describe_piece(piece: type) -> dict[str, Any]:
-    """What a piece is (`what`), its `settings` with their defaults, and its `source`."""
+    """Description (`what`) of a piece, its `settings` with their defaults, and its `source`."""
     text = inspect.getdoc(piece) or ""
     source = re.search(_ADDRESS, text)
     settings = {

@@ -27,7 +27,7 @@ _QUERIES_SHOWN = 3  # on a terminal
 
 
 class _Hit(NamedTuple):
-    """What one query has found, nearest first."""
+    """The results of one query, nearest first."""
 
     distances: NDArray[Any]
     ids: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""What CGHash and StructHash share: they learn from comparisons, and C weighs the loss."""
+"""The base class of CGHash and StructHash: they learn from comparisons, and C weighs the loss."""
 
 from __future__ import annotations
 

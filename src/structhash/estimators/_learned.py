@@ -1,4 +1,4 @@
-"""What the estimators that learn a `HashFunction` share: encoding, saving, warm starts, warnings."""
+"""The base class of estimators that learn a `HashFunction`: encoding, saving, warm starts, warnings."""
 
 from __future__ import annotations
 

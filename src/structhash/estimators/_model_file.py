@@ -35,7 +35,7 @@ def _setting(name: str, value: Any) -> Any:
         return json.loads(json.dumps(value, default=_number))
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name}={describe(value)} cannot be saved: `structhash.pieces.names` has no name for it; "
+            f"{name}={describe(value)} cannot be saved: no name of `structhash.pieces.names` refers to it; "
             "put its class into the folder of its kind"
         ) from None
 

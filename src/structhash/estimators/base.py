@@ -1,4 +1,4 @@
-"""What every method shares: checked input, codes, a score, one file on disk."""
+"""The base class of every method: checked input, codes, a score, one file on disk."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Result(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What a comparison runs, after the checks."""
+    """The input of a comparison, after the checks."""
 
     methods: list[Method]
     lengths: list[int]  # of codes, in bits

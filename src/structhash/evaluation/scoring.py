@@ -101,7 +101,7 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
 
 
 def check_measures(measures: Iterable[str], ties: str = "expected") -> None:
-    """Refuse names that are no measures, and an unknown word for `ties`; ValueError lists what is allowed."""
+    """Refuse names that are not measures, and an unknown word for `ties`; ValueError lists what is allowed."""
     for name in measures:
         collector(name)
     metrics.tie_blocks(np.zeros((0, 0)), np.zeros((0, 0), bool), ties)
@@ -130,7 +130,7 @@ def judged_relevance(judgements: NDArray[Any], n_queries: int, n_documents: int)
     Raises
     ------
     ValueError
-        If `judgements` are no integers of this shape, a number is out of range, or a document has two grades
+        If `judgements` are not integers of this shape, a number is out of range, or a document has two grades
         for one query.
     """
     queries, documents, grades = check_judgements(judgements, n_queries, n_documents).T

@@ -43,7 +43,7 @@ class EntryBlock(NamedTuple):
 
 
 class View(NamedTuple):
-    """What the masters need of a block of entries."""
+    """The quantities that the masters need for a block of entries."""
 
     distances: NDArray[np.float64]  # possibly sorted within each query
     restore: Callable[[NDArray[Any]], NDArray[Any]]  # from that order to the order of the entries

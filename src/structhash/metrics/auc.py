@@ -16,7 +16,7 @@ def auc(blocks: TieBlocks) -> NDArray[np.float64]:
     """Chance that a relevant document ranks before an irrelevant one: sum (n - r)(c + r/2) / (P N).
 
     A tie counts 1/2. Returns one value a query, (Q,), nan without relevant or without irrelevant documents.
-    TypeError if `blocks` are no tie blocks.
+    TypeError if `blocks` are not tie blocks.
 
     References
     ----------

@@ -41,7 +41,7 @@ def average_precision(
     Raises
     ------
     TypeError
-        If `blocks` are no tie blocks.
+        If `blocks` are not tie blocks.
     ValueError
         If k is not an integer >= 1, or `divisor` is another word.
 

@@ -42,7 +42,7 @@ def ndcg(
     Raises
     ------
     TypeError
-        If `blocks` are no tie blocks.
+        If `blocks` are not tie blocks.
     ValueError
         If k is not an integer >= 1, a word is unknown, or the paper's normaliser meets a grade above 1.
 

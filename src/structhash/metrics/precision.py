@@ -15,7 +15,7 @@ __all__ = ["NAMES", "precision"]
 def precision(blocks: TieBlocks, k: int = 100) -> NDArray[np.float64]:
     """Relevant documents among the first k ranks, divided by k, also if there are fewer than k documents.
 
-    Returns one value a query, (Q,). TypeError if `blocks` are no tie blocks; ValueError unless k is an
+    Returns one value a query, (Q,). TypeError if `blocks` are not tie blocks; ValueError unless k is an
     integer >= 1.
 
     Examples

@@ -27,7 +27,7 @@ def precision_recall_curve(blocks: TieBlocks) -> tuple[NDArray[np.float64], NDAr
     Raises
     ------
     TypeError
-        If `blocks` are no tie blocks.
+        If `blocks` are not tie blocks.
     ValueError
         If the queries rank different numbers of documents.
 

@@ -15,7 +15,7 @@ __all__ = ["NAMES", "recall"]
 def recall(blocks: TieBlocks, k: int = 100) -> NDArray[np.float64]:
     """Relevant documents among the first k ranks, divided by all relevant documents of the query.
 
-    Returns one value a query, (Q,), nan without relevant documents. TypeError if `blocks` are no tie blocks;
+    Returns one value a query, (Q,), nan without relevant documents. TypeError if `blocks` are not tie blocks;
     ValueError unless k is an integer >= 1.
 
     Examples

@@ -15,7 +15,7 @@ def reciprocal_rank(blocks: TieBlocks) -> NDArray[np.float64]:
     """1 / rank of the first relevant document.
 
     The first relevant document is the j-th of its block with chance C(n - j, r - 1) / C(n, r). Returns one
-    value a query, (Q,), nan without relevant documents. TypeError if `blocks` are no tie blocks.
+    value a query, (Q,), nan without relevant documents. TypeError if `blocks` are not tie blocks.
 
     Examples
     --------

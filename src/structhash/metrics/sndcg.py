@@ -17,7 +17,7 @@ def sndcg(blocks: TieBlocks) -> NDArray[np.float64]:
 
     In a block with m irrelevant documents, and N' irrelevant documents before the block, the g of a relevant
     document is each of N', ..., N' + m with equal chance. Returns one value a query, (Q,), nan without
-    relevant documents. TypeError if `blocks` are no tie blocks.
+    relevant documents. TypeError if `blocks` are not tie blocks.
 
     References
     ----------

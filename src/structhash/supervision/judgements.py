@@ -92,7 +92,7 @@ def check_judgements(judgements: Any, n_queries: int, n_documents: int) -> NDArr
     Raises
     ------
     ValueError
-        If these are no integers of this shape, a number is out of range, or a document has two grades for one
+        If these are not integers of this shape, a number is out of range, or a document has two grades for one
         query.
 
     Examples

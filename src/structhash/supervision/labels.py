@@ -41,7 +41,7 @@ class Labels(Supervision):
     Parameters
     ----------
     y : ndarray (n,), any dtype with an order, or (n, L) of 0/1, L >= 2
-        One label a row, or an indicator matrix of L labels. A row without any label is no query and is never
+        One label a row, or an indicator matrix of L labels. A row without a label is never a query and never
         relevant.
     n_near, n_far : int
         Partners drawn for each point (the paper: 50 and 100, Section 5.1).
@@ -69,8 +69,8 @@ class Labels(Supervision):
         Raises
         ------
         ValueError
-            If labels and rows differ in number, no point has both kinds of partner, labels have no order or
-            are no indicators, or a number of partners or the sampling is not allowed.
+            If labels and rows differ in number, no point has both kinds of partner, labels have no order or are
+            not indicators, or a number of partners or the sampling is not allowed.
         """
         y = np.asarray(self.y)
         several = y.ndim == 2 and y.shape[1] > 1

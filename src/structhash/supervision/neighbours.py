@@ -29,7 +29,7 @@ class Neighbours(Supervision):
     """The nearest rows by L2 are relevant and all others irrelevant: no labels are needed.
 
     For each point `n_near` of its nearest and `n_far` of the other rows are drawn at random, all of them where
-    there are fewer. A point is no neighbour of itself. Of equal distances the lower row number is nearer.
+    there are fewer. A point is not a neighbour of itself. Of equal distances the lower row number is nearer.
 
     Parameters
     ----------

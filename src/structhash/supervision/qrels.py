@@ -124,7 +124,7 @@ class Qrels(Supervision):
         Raises
         ------
         ValueError
-            If Q is no finite matrix as wide as X, or the dtype of X cannot hold it.
+            If Q is not a finite matrix as wide as X, or the dtype of X cannot hold it.
         """
         if self.Q is None:
             return X
@@ -136,7 +136,7 @@ class Qrels(Supervision):
         return np.vstack([X, Q])
 
     def check_queries(self, width: int) -> None:
-        """ValueError where Q is given and is no finite matrix of this width."""
+        """ValueError where Q is given and is not a finite matrix of this width."""
         if self.Q is None:
             return
         Q = np.asarray(self.Q)
@@ -156,7 +156,7 @@ class Qrels(Supervision):
         Raises
         ------
         ValueError
-            If the judgements are no integers (m, 3), name rows that are not there, contradict each other or
+            If the judgements are not integers (m, 3), name rows that do not exist, contradict each other or
             leave no query, or a setting is not allowed.
         """
         check_partners(self.n_near, self.n_far)

@@ -42,7 +42,7 @@ class Triplets(Supervision):
         Raises
         ------
         ValueError
-            If the triplets are no integers (T, 3), name a row outside X or one row twice, or a weight is not
+            If the triplets are not integers (T, 3), name a row outside X or one row twice, or a weight is not
             allowed.
         """
         triplets = np.asarray(self.indices)

@@ -120,7 +120,7 @@ def new_class_evidence(points: EmbeddedPoints, unlabeled: NDArray[Any]) -> tuple
 def warn_without_unlabeled(
     embedding: Embedding, class_index: NDArray[np.int64] | None, unlabeled: NDArray[Any] | None
 ) -> None:
-    """Warn where an embedding wants unlabeled rows beside labels and has none.
+    """Warn where an embedding needs unlabeled rows beside labels and gets none.
 
     Parameters
     ----------

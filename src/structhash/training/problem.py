@@ -92,7 +92,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Learned:
-    """What a fit has learned.
+    """The result of a fit.
 
     Attributes
     ----------

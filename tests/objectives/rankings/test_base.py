@@ -89,7 +89,7 @@ def test_wide_margin_leaves_the_truth(ranking, reference, rng):
 
 
 def test_wide_margin_costs_nothing(default_ranking, rng):
-    """At the default settings, and with as many relevant points as the measure may ask for."""
+    """At the default settings, and with as many relevant points as the measure may need."""
     near, far = rng.random(12), 1000 + rng.random(15)
     assert default_ranking.score(np.arange(27) < 12) == 1
     assert default_ranking.most_violated(near, far, [0, 12], [0, 15])[0][0] == 0

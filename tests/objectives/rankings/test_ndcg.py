@@ -28,7 +28,7 @@ def test_equals_the_programme(k, normalizer, distances, reference):
     table /= normaliser(k, normalizer, n_near)
     for draw in range(200):
         near, far = distances(rng, ("integers", "halves", "equal", "large", "random")[draw % 5], n_near, n_far)
-        if draw % 3 == 1:  # few values that are no sums of powers of 2, as in stage-wise training
+        if draw % 3 == 1:  # few values that are not sums of powers of 2, as in stage-wise training
             near, far = 0.1 * near, 0.1 * far
         elif draw % 3 == 2:  # margins near those at which the solution moves
             far = far + rng.random() * n_far / 20

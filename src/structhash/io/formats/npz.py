@@ -35,7 +35,7 @@ class Npz(Format):
         return Dataset(**arrays)
 
     def facts(self, path: Path) -> dict[str, Any]:
-        """Describe a data set, or other arrays such as the answers of `structhash search`."""
+        """Describe a data set, or other arrays such as the results of `structhash search`."""
         with guard(path), np.load(path, allow_pickle=False) as found:
             names = found.files
             others = {name: found[name] for name in names if "X" not in names}

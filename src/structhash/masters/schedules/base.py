@@ -14,7 +14,7 @@ class Schedule:
     """Which weights the master may move when a bit is added.
 
     A schedule maps the columns of all bits so far to the few *free* columns that the master solves over, and
-    its answer back to one weight a bit.
+    its solution back to one weight a bit.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the rankings share: checks of their input, and the frame of a search."""
+"""Helpers of all rankings: checks of their input, and the run of a kernel on sorted queries."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ __all__ = ["Regularizer"]
 
 
 class Regularizer:
-    """What the weight of a bit costs in the master, and how large it may be.
+    """The cost of a bit's weight in the master, and its upper bound.
 
     A subclass is a frozen dataclass whose fields are settings. It gives `cost`. Where the cost is 0, `upper`
     must be finite; else the master has no optimum.
