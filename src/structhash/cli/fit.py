@@ -92,7 +92,7 @@ def fit(
     _report(fitted, dataset, seconds, out, as_json)
 
 
-def learn(encoder: Any, X: NDArray[Any], y: Any, **more: Any) -> None:
+def learn(encoder: HashEncoder, X: NDArray[Any], y: Any, **more: Any) -> None:
     """Fit an encoder, with a progress bar over its bits.
 
     Parameters

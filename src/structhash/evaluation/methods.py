@@ -194,7 +194,7 @@ def split_specs(text: str) -> list[str]:
     return specs
 
 
-def prepare(encoder: Any, n_bits: int, seed: int) -> Any:
+def prepare(encoder: HashEncoder, n_bits: int, seed: int) -> Any:
     """Copy an encoder for one code length and seed.
 
     Parameters
