@@ -232,3 +232,14 @@ def test_row_t_of_the_prefix_weights_holds_the_weights_of_t_bits(cls, digits):
         np.testing.assert_array_equal(model.prefix_weights_[t - 1, :t], step.weights)
         np.testing.assert_array_equal(model.weights_at(t), step.weights)
     np.testing.assert_array_equal(model.prefix_weights_[-1], model.weights_)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_a_row_with_nan_is_refused_in_the_name_of_the_class(cls, digits):
+    X, y = digits[0][:60], digits[1][:60]
+    model = cls(2, random_state=0).fit(X, y)
+    holed = X[:3].copy()
+    holed[1, 0] = np.nan
+    for code in (model.encode, model.encode_queries, model.transform):
+        with pytest.raises(ValueError, match=f"Input X contains NaN.\n{cls.__name__} does not accept"):
+            code(holed)

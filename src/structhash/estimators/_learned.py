@@ -38,7 +38,7 @@ class LearnedEncoder(HashEncoder):
         return self.hash_function_.queries_differ(n_bits)
 
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
-        return self.hash_function_.encode(rows, n_bits, queries)
+        return self.hash_function_.encode(rows, n_bits, queries, type(self).__name__)
 
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays, plain = super()._to_arrays()

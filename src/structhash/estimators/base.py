@@ -181,7 +181,7 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         """Packed codes of rows as `open_rows` gives them, read a block at a time."""
-        planes = self._planes()
+        planes = None if queries else self._planes()
         if planes is not None:
             return encode_by_planes(type(self).__name__, planes, rows, self.n_bits_, n_bits)
         bits = (lambda block: self._query_bits(block, n_bits)) if queries else self._bits

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from structhash._numerics.blocks import row_slices
 from structhash.codes import check_codes, hamming, weighted_hamming
 from structhash.search._checks import NO_CODE_DISTANCE, check_ids, check_k, check_radius
 from structhash.search._keys import make_keys, smallest_keys, split_keys
@@ -84,8 +85,7 @@ class Exact(Index):
         dtype, empty = self._distance_type()
         distances = np.full((len(queries), k), empty, dtype)
         ids = np.full((len(queries), k), -1, dtype=np.int64)
-        for first in range(0, len(queries), _QUERIES_A_BLOCK):
-            block = slice(first, first + _QUERIES_A_BLOCK)
+        for block in row_slices(len(queries), _QUERIES_A_BLOCK):
             keys = np.empty((len(queries[block]), 0), dtype=np.int64)
             for row, found in self._distances(queries[block], database):
                 new = smallest_keys(found.view(np.int32), min(k, found.shape[1])) + row
@@ -104,8 +104,8 @@ class Exact(Index):
         queries, r = check_codes(codes, self.n_bits, "queries"), check_radius(r)
         database, own = self.table()
         lims, parts = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for first in range(0, len(queries), _QUERIES_A_BLOCK):
-            block = queries[first : first + _QUERIES_A_BLOCK]
+        for rows_of_block in row_slices(len(queries), _QUERIES_A_BLOCK):
+            block = queries[rows_of_block]
             hits = [np.empty((2, 0), dtype=np.int64)]  # (query, key)
             for row, found in self._distances(block, database):
                 query, column = np.nonzero(found <= r)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from structhash._numerics.blocks import row_slices
 from structhash.codes import check_codes
 from structhash.io import container as files
 from structhash.search._checks import NO_CODE_DISTANCE, check_ids, check_k, check_radius
@@ -75,8 +76,7 @@ class Flat(Index):
         distances = np.full((len(queries), k), NO_CODE_DISTANCE, dtype=np.int32)
         ids = np.full((len(queries), k), -1, dtype=np.int64)
         kept = min(k, self.ntotal)
-        for first in range(0, len(queries) if kept else 0, _QUERIES_A_SEARCH):
-            block = slice(first, first + _QUERIES_A_SEARCH)
+        for block in row_slices(len(queries) if kept else 0, _QUERIES_A_SEARCH):
             distances[block, :kept], ids[block, :kept] = self._nearest(queries[block], kept)
         return distances, ids
 

@@ -93,7 +93,13 @@ class HashFunction:
         thresholds = (found.thresholds + found.normals @ found.center) * form.scale
         return make_planes(form.center, found.normals @ form.matrix.T, thresholds)
 
-    def encode(self, rows: NDArray[Any], n_bits: int | None = None, queries: bool = False) -> NDArray[np.uint8]:
+    def encode(
+        self,
+        rows: NDArray[Any],
+        n_bits: int | None = None,
+        queries: bool = False,
+        method: str = "HashFunction",
+    ) -> NDArray[np.uint8]:
         """Packed codes of rows, read a block at a time.
 
         Parameters
@@ -103,6 +109,8 @@ class HashFunction:
             Give only the first bits; all by default.
         queries : bool
             Whether the rows are queries.
+        method : str
+            What error messages call the method.
 
         Returns
         -------
@@ -110,12 +118,12 @@ class HashFunction:
         """
         n_bits, planes = n_bits or self.n_bits, None if queries else self.planes()
         if planes is not None:
-            return encode_by_planes("HashFunction", planes, rows, self.n_bits, n_bits)
+            return encode_by_planes(method, planes, rows, self.n_bits, n_bits)
 
         def bits_of(block: NDArray[Any]) -> NDArray[np.bool_]:
             return self.query_bits_of(block, n_bits) if queries else self.bits_of(block)
 
-        return encode_by_bits("HashFunction", bits_of, rows, self.n_bits, n_bits)
+        return encode_by_bits(method, bits_of, rows, self.n_bits, n_bits)
 
     def split_bits(self) -> list[Params]:
         """The parameters of each bit by itself, leading axis 1."""
