@@ -15,6 +15,7 @@ from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.validation import check_count
 from structhash.baselines._rows import check_finite, mean_of
 from structhash.codes.planes import Planes, make_planes
+from structhash.estimators._same_codes import warn_about_same_codes
 from structhash.estimators.base import HashEncoder
 from structhash.pieces import snake
 from structhash.supervision import Supervision
@@ -129,6 +130,9 @@ class Baseline(HashEncoder):
         with threadpool_limits(1, user_api="blas"):  # codes do not depend on the number of threads
             fitted = self._learn(rows, rng)
         self._store(columns, fitted)
+        warn_about_same_codes(
+            lambda part: self._encode_opened(part, self.n_bits_), self.n_bits_, rows.X, rows.class_index
+        )
         return self
 
     def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> Mapping[str, Any]:

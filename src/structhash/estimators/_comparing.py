@@ -148,7 +148,8 @@ class ComparingEncoder(LearnedEncoder):
             checked.X, supervision, pieces.family, pieces.schedule, make_master, rng
         )
         learned = yield from learn(problem, plan, rng)
-        warn_about(learned, self.n_bits, C)
+        class_index = check_labels(checked.y, len(checked.X))[0] if getattr(checked.y, "ndim", 0) == 1 else None
+        warn_about(learned, self.n_bits, C, checked.X, class_index)
         self._store(checked.columns, {**learned.attributes(), "C_": C})
 
     def _check_data(self, X: Any, y: Any) -> CheckedInput:

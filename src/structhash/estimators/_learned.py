@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from structhash.estimators._same_codes import warn_about_same_codes
 from structhash.estimators.base import HashEncoder
 from structhash.families.starts.base import Start
 from structhash.training.hash_function import HashFunction
@@ -79,9 +80,25 @@ class LearnedEncoder(HashEncoder):
         return self.hash_function_
 
 
-def warn_about(learned: Learned, n_bits: int, C: float | None) -> None:
-    """Log results that a user should act on or may not expect."""
+def warn_about(
+    learned: Learned, n_bits: int, C: float | None, X: NDArray[Any], class_index: NDArray[np.int64] | None
+) -> None:
+    """Log results that a user should act on or may not expect.
+
+    Parameters
+    ----------
+    learned : Learned
+    n_bits : int
+        Bits that were asked for.
+    C : float or None
+        As it was used.
+    X : ndarray (n, d)
+        Training rows.
+    class_index : int64 (n,) or None
+        Class number of each row, where there is one.
+    """
     n_learned = learned.function.n_bits
+    warn_about_same_codes(learned.function.encode, n_learned, X, class_index)
     if n_learned < n_bits:
         logger.info("no better bit was found after %d of %d", n_learned, n_bits)
     if not learned.weights.any():

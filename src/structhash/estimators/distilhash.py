@@ -243,7 +243,7 @@ class DistilHash(LearnedEncoder):
         class_index = None if y is None else check_labels(checked.y, len(checked.X))[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
         chosen = yield from self._distil(checked.X, class_index, others, pieces)
-        self._become(checked, chosen)
+        self._become(checked, chosen, class_index)
 
     def _distil(
         self,
@@ -302,6 +302,6 @@ class DistilHash(LearnedEncoder):
             yield from steps
         self._become(checked, chosen)
 
-    def _become(self, checked: CheckedInput, chosen: _Choice) -> None:
-        warn_about(chosen.learned, self.n_bits, None)
+    def _become(self, checked: CheckedInput, chosen: _Choice, class_index: Any = None) -> None:
+        warn_about(chosen.learned, self.n_bits, None, checked.X, class_index)
         self._store(checked.columns, {**chosen.learned.attributes(), "reason_": chosen.reason})
