@@ -13,12 +13,18 @@ from sklearn.base import clone
 
 from structhash.estimators.base import HashEncoder
 from structhash.families.starts.base import Start
+from structhash.io.fields import Field
 from structhash.training.hash_function import HashFunction
 from structhash.training.problem import Learned, Plan
 
 logger = logging.getLogger("structhash")
 
 _FUNCTION = "hash_function_"
+LEARNED_FIELDS = (
+    Field("prefix_weights_", ("n_bits", "n_bits"), least=0),
+    Field("weighted_", kind="bool"),
+    Field("n_skipped_", kind="int", least=0),
+)  # what `Learned.attributes` gives, besides the hash function and what all estimators have
 
 
 class LearnedEncoder(HashEncoder):
@@ -50,8 +56,9 @@ class LearnedEncoder(HashEncoder):
         prefix = f"{_FUNCTION}/"
         own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         others = {name: array for name, array in arrays.items() if not name.startswith(prefix)}
-        function = HashFunction.from_arrays(own, plain[_FUNCTION])
-        return {**super()._from_arrays(others, plain), _FUNCTION: function}
+        fitted = super()._from_arrays(others, {key: each for key, each in plain.items() if key != _FUNCTION})
+        sizes = {"n_features": fitted["n_features_in_"], "n_bits": fitted["n_bits_"]}
+        return {**fitted, _FUNCTION: HashFunction.from_arrays(own, plain[_FUNCTION], sizes)}
 
     def _variant(self, **changed: Any) -> Any:
         """An unfitted copy with these settings."""
