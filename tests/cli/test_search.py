@@ -83,7 +83,7 @@ def test_a_model_with_more_bits_than_an_unknown_index_is_warned_of(run, done, he
         ("m m.npy", ["m: it holds 'model', not 'index'", "structhash index makes indexes"]),
         ("train.npz m.npy", ["train.npz: it is a .npz or other zip file, no index"]),
         ("train.csv m.npy", ["train.csv: it is text, no index"]),
-        ("damaged m.npy", ["damaged: it is damaged or no safetensors file", "structhash index makes indexes"]),
+        ("damaged m.npy", ["damaged: it holds 'model', not 'index'", "structhash index makes indexes"]),
         ("garbage.npy m.npy", []),
         ("m.index m.npy -k 0", ["-k"]),
         ("m.index m.npy -k 3 --radius 2", ["-k and --radius ask for different things; give one of them"]),

@@ -68,7 +68,7 @@ class ClassifierBaseline(SupervisedBaseline):
             "state_": state,
             "coef_": coef.astype(rows.X.dtype),
             "intercept_": intercept.astype(rows.X.dtype),
-            "classes_": rows.classes.tolist(),
+            "classes_": _as_plain(rows.classes).tolist(),
             "n_iter_": int(model.n_iter_.max()),
         }
 
@@ -93,3 +93,10 @@ class ClassifierBaseline(SupervisedBaseline):
         family: Family = load("families", plain[_FAMILY])
         check_fields(family.state_fields, state, {"n_features": fitted["n_features_in_"]})
         return {**fitted, _FAMILY: family, "state_": state}
+
+
+def _as_plain(classes: NDArray[Any]) -> NDArray[Any]:
+    """Label values as a file can hold them: dates and durations as text."""
+    if classes.dtype.kind in "mM":
+        return classes.astype(str)
+    return classes.astype(np.float64) if classes.dtype == np.longdouble else classes

@@ -29,18 +29,24 @@ NOT_WHOLE = (
 
 def write_model(model: Any, path: str | PathLike[str]) -> None:
     """Write a fitted model, after a check that it can be loaded; see `HashEncoder.save`."""
+    kind = type(model)
+    if kind not in classes("baselines").values() and not kind.__module__.startswith("structhash.estimators."):
+        raise ValueError(
+            f"{kind.__name__} cannot be saved: `load_model` does not know the class; put it into the folder of "
+            "baselines, or save a model of its base class"
+        )
     arrays, plain = model._to_arrays()
     settings = model.get_params(deep=False)
     if "random_state" in settings and not isinstance(settings["random_state"], numbers.Integral):
         settings["random_state"] = None  # a generator's state is not a setting
     settings = {name: _setting(name, value) for name, value in settings.items()}
     fitted = {name: _plain(name, value) for name, value in plain.items()}
-    header = {"class": type(model).__name__, "params": settings, "fitted": fitted, "arrays": sorted(arrays)}
+    header = {"class": kind.__name__, "params": settings, "fitted": fitted, "arrays": sorted(arrays)}
     try:
-        restore_model(type(model), {name: np.asarray(array) for name, array in arrays.items()}, header)
+        restore_model(kind, {name: np.asarray(array) for name, array in arrays.items()}, header)
     except NOT_WHOLE as error:
         raise ValueError(
-            f"cannot write {path}: {type(model).__name__} could not be loaded again ({error}); "
+            f"cannot write {path}: {kind.__name__} could not be loaded again ({error}); "
             "fit it again with the settings that it has now"
         ) from error
     container.save(path, arrays, header, MODEL)

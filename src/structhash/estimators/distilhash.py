@@ -103,8 +103,7 @@ class DistilHash(LearnedEncoder):
     --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
-    >>> encoder = DistilHash(n_bits=8, random_state=0).fit(X[:300], y[:300])
-    >>> encoder.encode(X[300:]).shape
+    >>> DistilHash(n_bits=8, random_state=0).fit(X[:300], y[:300]).encode(X[300:]).shape
     (1497, 1)
     """
 

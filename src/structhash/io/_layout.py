@@ -129,7 +129,7 @@ def read_arrays(file: BinaryIO, head: Head) -> dict[str, NDArray[Any]]:
     total, at, arrays = zlib.crc32(blank), 0, {}
     for name, begin, end, dtype, shape in _places(head.entries):
         if begin != at or end > head.n_data:
-            raise ValueError(f"array {name!r} is not where it should be; the file is damaged, write it again")
+            raise ValueError(f"it is damaged: array {name!r} is not where it should be; write the file again")
         array = np.empty(shape, dtype)
         data = array.reshape(-1).view(np.uint8)
         if file.readinto(data) != len(data):  # type: ignore[attr-defined]
@@ -138,10 +138,12 @@ def read_arrays(file: BinaryIO, head: Head) -> dict[str, NDArray[Any]]:
         arrays[name], at = array, end
     stated = head.raw[:_CHECKSUM_AT].endswith(_OPENING) and head.metadata.get("crc32") == f"{total:08x}"
     if at != head.n_data or not stated:
-        raise ValueError("its content does not match its checksum; it is damaged, write the file again")
+        raise ValueError("it is damaged: its content does not match its checksum; write the file again")
     for name, array in arrays.items():
         if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
-            raise ValueError(f"array {name!r} is damaged: a bool that is neither 0 nor 1")
+            raise ValueError(
+                f"it is damaged: array {name!r} holds a bool that is neither 0 nor 1; write the file again"
+            )
     return arrays
 
 
@@ -153,11 +155,11 @@ def _places(entries: dict[str, Any]) -> list[tuple[str, int, int, np.dtype[Any],
             dtype, shape, (begin, end) = DTYPES[entry["dtype"]], tuple(entry["shape"]), entry["data_offsets"]
         except (LookupError, TypeError, ValueError):
             raise ValueError(
-                f"array {name!r} lacks a shape or a place, or has a dtype that numpy lacks"
+                f"it is damaged: array {name!r} lacks a shape or a place, or its dtype is unknown"
             ) from None
         whole = all(type(number) is int and 0 <= number < 2**48 for number in (begin, end, *shape))
         if not whole or end - begin != _n_bytes(dtype, shape):
-            raise ValueError(f"array {name!r} has a shape that does not fit its bytes")
+            raise ValueError(f"it is damaged: array {name!r} has a shape that does not fit its bytes")
         found.append((name, begin, end, dtype, shape))
     return sorted(found, key=lambda place: place[1:3])
 
