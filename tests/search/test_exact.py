@@ -233,7 +233,7 @@ CODES = np.array([[1], [2]], dtype=np.uint8)
 @pytest.mark.parametrize(
     ("arrays", "header", "message"),
     [
-        ({}, {"n_bits": 8}, "it has no codes"),
+        ({}, {"n_bits": 8}, "it holds .*, not an index"),
         ({"codes": CODES}, {}, "n_bits must be a whole number, got None"),
         ({"codes": CODES}, {"n_bits": 16}, "must have 2 bytes a row"),
         ({"codes": CODES}, {"n_bits": 1}, "zero pad bits"),

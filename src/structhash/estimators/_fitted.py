@@ -24,11 +24,12 @@ def check_attributes(encoder: type[EncoderContract], values: Mapping[str, Any]) 
 
     A class without a declaration may have any attributes whose names no method or property has.
     """
-    sizes = {}
+    sizes: dict[str, int] = {}
     for name, size in (("n_bits_", "n_bits"), ("n_features_in_", "n_features")):
-        sizes[size] = values.get(name)
-        if type(sizes[size]) is not int or sizes[size] < 1:
-            raise ValueError(f"{name}={describe(sizes[size])}: an integer of at least 1 is allowed")
+        value = values.get(name)
+        if type(value) is not int or value < 1:
+            raise ValueError(f"{name}={describe(value)}: an integer of at least 1 is allowed")
+        sizes[size] = value
     if encoder.fitted_fields is not None:
         check_fields((*_COMMON, *encoder.fitted_fields), values, sizes)
         return

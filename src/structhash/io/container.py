@@ -38,6 +38,7 @@ _RESERVED_ENTRIES = ("format", "version", "kind")
 _HINTS = {  # which command makes files of a kind; "" is for files of any kind
     "model": "; structhash fit makes models",
     "index": "; structhash index makes indexes, from codes",
+    "codes": "; structhash encode makes codes",
     "": "; structhash fit makes models, structhash index makes indexes",
 }
 _SIGNATURES = {b"\x93NUMPY": "a .npy file", b"PK\x03\x04": "a .npz or other zip file"}  # first bytes of a file
