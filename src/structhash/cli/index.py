@@ -82,8 +82,8 @@ def _warn_unnamed(codes: Path, model: Path | None) -> None:
     """Say that codes do not name their model, so that it was not checked."""
     say(
         "warning",
-        f"{codes} does not say which model made its codes: that it was {model} is not checked; encode into a file "
-        "that does not end in .npy to have it checked",
+        f"{codes} does not say which model made its codes: that it was {model} is not checked; encode into a "
+        "file that does not end in .npy to have it checked",
     )
 
 

@@ -168,11 +168,10 @@ class Embedding:
         """
         return targets_by_cosine(vectors, queries, partners, multiplicities)
 
-    def check_state(self, state: Params, n_features: int) -> int:
-        """The width of the vectors of rows; ValueError unless a state from a file is as declared."""
-        check_fields(self.state_fields, state, {"n_features": n_features})
-        with np.errstate(all="ignore"):
-            return int(self.embed(np.zeros((1, n_features), np.float32), state).shape[1])
+    def check_state(self, state: Params, row: NDArray[Any]) -> NDArray[Any]:
+        """The vector (1, m) of a row (1, d); ValueError unless a state from a file is as declared."""
+        check_fields(self.state_fields, state, {"n_features": row.shape[1]})
+        return self.embed(row, state)
 
     def affine(self, state: Params) -> Affine | None:
         """The affine form, if there is one; with it planes among vectors are planes among rows."""

@@ -46,6 +46,9 @@ class LearnedEncoder(HashEncoder):
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         return self.hash_function_.encode(rows, n_bits, queries, type(self).__name__)
 
+    def _try_row(self, row: NDArray[Any]) -> None:
+        """Nothing: `HashFunction.from_arrays` tries a row."""
+
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays, plain = super()._to_arrays()
         more, plain[_FUNCTION] = plain.pop(_FUNCTION).to_arrays()

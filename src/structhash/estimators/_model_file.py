@@ -77,10 +77,8 @@ def restore_model(encoder: type[Any], arrays: Arrays, header: Header) -> Any:
     if sorted(arrays) != header["arrays"]:
         raise ValueError(f"it holds the arrays {sorted(arrays)}, not {header['arrays']}")
     model._store({}, model._from_arrays(arrays, header["fitted"]))
-    probe = np.zeros((1, model.n_features_in_), np.float32)
     with np.errstate(all="ignore"):
-        model._encode_opened(probe, model.n_bits_)  # fails if a part is missing
-        model._encode_opened(probe, model.n_bits_, queries=model.queries_differ())
+        model._try_row(np.zeros((1, model.n_features_in_), np.float32))  # fails if a part is missing
     return model
 
 

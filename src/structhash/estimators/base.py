@@ -185,6 +185,10 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         bits = (lambda block: self._query_bits(block, n_bits)) if queries else self._bits
         return encode_by_bits(type(self).__name__, bits, rows, self.n_bits_, n_bits)
 
+    def _try_row(self, row: NDArray[Any]) -> None:
+        """Encode a row (1, d), so that a model from a file fails at once where a part is missing."""
+        self._encode_opened(row, self.n_bits_)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_bits_")
 

@@ -180,14 +180,15 @@ class HashFunction:
         if len(temperatures) not in (1, 1 + sizes["n_bits"].bit_length()):
             raise ValueError(f"{len(temperatures) - 1} temperatures of queries for {sizes['n_bits']} bits")
         family: Family = load("families", plain["family"])
-        embedding, sizes = None, dict(sizes)
+        embedding, vector = None, np.zeros((1, sizes["n_features"]), np.float32)
         if plain["embedding"] is not None:
             embedding = load("embeddings", plain["embedding"])
-            sizes["n_features"] = embedding.check_state(groups["embedding_state"], sizes["n_features"])
+            with np.errstate(all="ignore"):
+                vector = embedding.check_state(groups["embedding_state"], vector)
         elif groups["embedding_state"]:
             raise ValueError("it holds the state of an embedding, but has none")
-        family.check_state(groups["family_state"], groups["bits"], sizes)
-        return cls(
+        family.check_state(groups["family_state"], groups["bits"], {**sizes, "n_features": vector.shape[1]})
+        function = cls(
             family,
             groups["family_state"],
             groups["bits"],
@@ -196,6 +197,9 @@ class HashFunction:
             float(temperatures[0]),
             tuple(temperatures[1:]),
         )
+        with np.errstate(all="ignore"):
+            function.scores_of_vectors(vector, function.row_temperature)  # fails if the parts do not fit
+        return function
 
     def _scores(self, X: NDArray[Any], temperature: float) -> NDArray[Any]:
         if self.embedding is None:
