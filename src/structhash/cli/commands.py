@@ -132,11 +132,13 @@ def _fit(
     )
 
 
-@app.command("encode", epilog="Example: structhash encode m.structhash database.npy -o codes.npy")
+@app.command("encode", epilog="Example: structhash encode m.structhash database.npy -o codes.structhash")
 def _encode(
     model: _Model,
     data: _Data,
-    out: Annotated[Path, _output("The .npy file to write: uint8, a row of ceil(bits / 8) bytes a vector.")],
+    out: Annotated[
+        Path, _output("The file to write. It names the model; one that ends in .npy is a bare array.")
+    ],
     bits: Annotated[
         int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")
     ] = None,
@@ -154,7 +156,7 @@ def _encode(
     encode(model, data, out, bits=bits, as_queries=queries, as_json=as_json)
 
 
-@app.command("index", epilog="Example: structhash index codes.npy -o index.structhash --model m.structhash")
+@app.command("index", epilog="Example: structhash index codes.structhash -o i.structhash --model m.structhash")
 def _index(
     codes: Annotated[Path, _argument("CODES", "Codes that encode made.")],
     out: Annotated[Path, _output("The index file to write.")],
@@ -190,7 +192,7 @@ def _index(
 def _search(
     index: Annotated[Path, _argument("INDEX", "An index that index made.")],
     queries: Annotated[
-        Path, _argument("QUERIES", "Codes .npy (encode --queries), or with --model vectors (Q, else X).")
+        Path, _argument("QUERIES", "Codes (encode --queries), or with --model vectors (Q, else X).")
     ],
     k: Annotated[int | None, typer.Option("-k", min=1, help="Neighbours a query.", show_default="10")] = None,
     radius: Annotated[

@@ -8,7 +8,7 @@ from structhash.cli.display import print_facts
 from structhash.cli.inputs import read_for
 from structhash.cli.outputs import check_output
 from structhash.estimators.loading import load_model
-from structhash.io import write_npy
+from structhash.io import save_codes, suffixes
 
 __all__ = ["encode"]
 
@@ -23,7 +23,7 @@ def encode(model: Path, data: Path, out: Path, *, bits: int | None, as_queries: 
     data : path
         A data file.
     out : path
-        The .npy file to write.
+        The file to write: a bare array if its name ends in .npy, else one that names the model.
     bits : int or None
         Length of the codes; None for all bits of the model.
     as_queries : bool
@@ -31,13 +31,13 @@ def encode(model: Path, data: Path, out: Path, *, bits: int | None, as_queries: 
     as_json : bool
         Whether to report as JSON.
     """
-    check_output(out, model, data, suffix=".npy")
+    check_output(out, model, data, refused=tuple({*suffixes()} - {".npy"}))
     encoder = load_model(model)
     dataset = read_for(encoder, data)
     if as_queries:
         codes = encoder.encode_queries(dataset.X if dataset.Q is None else dataset.Q, bits)
     else:
         codes = encoder.encode(dataset.X, bits)
-    write_npy(out, codes)
+    save_codes(out, [codes], len(codes), bits or encoder.n_bits_, encoder.fingerprint())
     facts = {"rows": len(codes), "bits": bits or encoder.n_bits_, "bytes": codes.nbytes}
     print_facts({**facts, "coded as": "queries" if as_queries else "rows", "file": str(out)}, as_json)

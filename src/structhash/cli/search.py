@@ -16,7 +16,7 @@ from structhash.cli.documents import to_json
 from structhash.cli.inputs import read_for
 from structhash.cli.outputs import check_output
 from structhash.estimators.loading import load_model
-from structhash.io import read_codes
+from structhash.io import load_codes, suffixes
 from structhash.io.container import atomic
 from structhash.search import Index, load_index
 
@@ -50,7 +50,7 @@ def search(
     index : path
         An index file.
     queries : path
-        A .npy file of codes; with a model, a data file of vectors.
+        A file of codes; with a model, a data file of vectors.
     k : int or None
         Number of neighbours a query, 10 by default.
     radius : float or None
@@ -71,7 +71,7 @@ def search(
     if k is not None and radius is not None:
         raise ValueError("-k and --radius ask for different things; give one of them")
     searched = load_index(index)
-    codes = _query_codes(queries, model, searched)
+    codes, source = _query_codes(queries, model, index, searched)
     asked: dict[str, Any]
     if radius is None:
         asked = {"k": min(k or _DEFAULT_K, max(1, len(searched)))}
@@ -82,6 +82,10 @@ def search(
     if out is not None:
         with atomic(out) as temporary, open(temporary, "wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
+    if searched.source is None and source is not None:
+        _warn_unnamed(index, model or queries)
+    elif source is None and searched.source is not None:
+        _warn_unnamed(queries, index)
     if as_json:
         results = [{"query": q, "ids": hit.ids, "distances": hit.distances} for q, hit in enumerate(hits)]
         print(to_json({"queries": len(codes), "bits": searched.n_bits, **asked, "results": results}))
@@ -107,22 +111,45 @@ def _within(
     return hits, {"lims": lims, "distances": distances, "ids": ids}
 
 
-def _query_codes(path: Path, model: Path | None, index: Index) -> NDArray[np.uint8]:
-    """Codes from a file of codes, or of the vectors in a data file: Q, or X where there is no Q."""
+def _query_codes(
+    path: Path, model: Path | None, index: Path, searched: Index
+) -> tuple[NDArray[np.uint8], str | None]:
+    """Codes from a file of codes, or of vectors in a data file (Q, else X), and their model's fingerprint."""
     if model is None:
-        if path.suffix.lower() != ".npy":
-            raise ValueError(f"{path} is not a .npy file of codes; for vectors, give --model too")
-        return read_codes(path)
+        if path.suffix.lower() in {*suffixes()} - {".npy"}:
+            raise ValueError(f"{path} is not a file of codes; for vectors, give --model too")
+        codes, n_bits, source = load_codes(path)
+        _check_source(path, source, searched)
+        if n_bits not in (None, searched.n_bits):
+            raise ValueError(
+                f"{path} holds codes of {n_bits} bits, {index} of {searched.n_bits}; give codes of one length"
+            )
+        return codes, source
     encoder = load_model(model)
-    if index.source not in (None, encoder.fingerprint()):
-        raise ValueError(f"the index was made with another model than {model}; give that one")
-    if index.source is None and encoder.n_bits_ > index.n_bits:
-        say(
-            "warning",
-            f"{model} has {encoder.n_bits_} bits, the index {index.n_bits}: right only where it holds prefixes",
+    source = encoder.fingerprint()
+    _check_source(model, source, searched)
+    if encoder.n_bits_ < searched.n_bits:
+        raise ValueError(
+            f"{index} holds codes of {searched.n_bits} bits, {model} makes {encoder.n_bits_}; give the model "
+            "that made the codes"
         )
     dataset = read_for(encoder, path)
-    return encoder.encode_queries(dataset.X if dataset.Q is None else dataset.Q, index.n_bits)
+    return encoder.encode_queries(dataset.X if dataset.Q is None else dataset.Q, searched.n_bits), source
+
+
+def _check_source(given: Path, source: str | None, searched: Index) -> None:
+    """Refuse queries of another model than the index, where both name theirs."""
+    if source is not None and searched.source not in (None, source):
+        raise ValueError(f"the index was made with another model than {given}; give that one")
+
+
+def _warn_unnamed(unnamed: Path, other: Path) -> None:
+    """Say that one of the two files does not name its model, so that nothing was checked."""
+    say(
+        "warning",
+        f"{unnamed} does not say which model made its codes: that it is the model of {other} is not checked, "
+        "and results are wrong otherwise",
+    )
 
 
 def _print_hits(hits: list[_Hit], every: bool) -> None:

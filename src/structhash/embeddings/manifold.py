@@ -16,6 +16,7 @@ from structhash.embeddings import _graph
 from structhash.embeddings.base import Embedded, Embedding
 from structhash.embeddings.cosine import Cosine
 from structhash.embeddings.metric import Metric
+from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
 
 __all__ = ["Manifold"]
@@ -66,6 +67,14 @@ class Manifold(Embedding):
     """
 
     wants_unlabeled: ClassVar[bool] = True
+    state_fields: ClassVar[Fields | None] = (
+        Field("mean", ("n_features",)),
+        Field("scale", positive=True),
+        Field("matrix", ("n_features", "n_directions"), optional=True),
+        Field("nodes", ("n_nodes", "n_directions")),
+        Field("local_scale", ("n_nodes",), positive=True),
+        Field("vectors", ("n_nodes", "n_vectors")),
+    )
     self_weight: float = 4.0
     n_nodes: int = 4000
 

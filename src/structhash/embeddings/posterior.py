@@ -16,6 +16,7 @@ from structhash._numerics.validation import check_count, check_positive
 from structhash.embeddings._regression import choose_kernel, kernel_rows, regress
 from structhash.embeddings._targets import dot_products
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
+from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
 
 __all__ = ["Posterior"]
@@ -70,6 +71,14 @@ class Posterior(Embedding):
     """
 
     labelled: ClassVar[bool] = True
+    state_fields: ClassVar[Fields | None] = (
+        Field("center", ("n_features",)),
+        Field("units", ("n_units",), least=0),
+        Field("anchors", ("n_anchors", "n_kernel_features")),
+        Field("bandwidth", positive=True),
+        Field("coef", ("n_anchors", "n_classes")),
+        Field("prior", ("n_classes",)),
+    )
 
     n_anchors: int = 2000
     temperature: float = 8.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import zlib
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -16,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from structhash._numerics.validation import describe
 from structhash.codes import unpack
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
+from structhash.estimators._fitted import check_attributes
 from structhash.estimators._input import CheckedInput, check_input, open_rows
-from structhash.estimators._model_file import write_model
+from structhash.estimators._model_file import checksum, write_model
 from structhash.estimators._score import label_retrieval
 from structhash.estimators.contract import EncoderContract
 
@@ -113,18 +113,15 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         Raises
         ------
         ValueError
-            If a setting is a piece without a name, so that no one could load it again.
+            If no one could load it again, for instance because a setting is a piece without a name.
         """
         check_is_fitted(self)
         write_model(self, path)
 
     def fingerprint(self) -> str:
-        """A short text that identifies the model: the checksum of the fitted arrays."""
+        """A short text that identifies the model: a checksum of its class, its settings and what it learned."""
         check_is_fitted(self)
-        total = 0
-        for name, array in sorted(self._to_arrays()[0].items()):
-            total = zlib.crc32(np.ascontiguousarray(array).tobytes(), zlib.crc32(name.encode(), total))
-        return f"{total:08x}"
+        return checksum(self)
 
     def name_columns(self, names: list[str]) -> None:
         """Remember the names of the columns of a table that holds numbers only, such as a .csv file."""
@@ -159,7 +156,8 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> dict[str, Any]:
-        """Fitted attributes from what `_to_arrays` gave."""
+        """Fitted attributes from what `_to_arrays` gave; ValueError if they are not those of the class."""
+        check_attributes(cls, {**plain, **arrays})
         fitted = dict(plain)
         for name, array in arrays.items():
             name, _, key = name.partition("/")
@@ -186,6 +184,10 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
             return encode_by_planes(type(self).__name__, planes, rows, self.n_bits_, n_bits)
         bits = (lambda block: self._query_bits(block, n_bits)) if queries else self._bits
         return encode_by_bits(type(self).__name__, bits, rows, self.n_bits_, n_bits)
+
+    def _try_row(self, row: NDArray[Any]) -> None:
+        """Encode a row (1, d), so that a model from a file fails at once where a part is missing."""
+        self._encode_opened(row, self.n_bits_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_bits_")

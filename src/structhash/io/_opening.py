@@ -43,17 +43,18 @@ def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
 
 
 @contextlib.contextmanager
-def guard(path: Path) -> Iterator[None]:
+def guard(path: Path, suffix: str = "") -> Iterator[None]:
     """Turn errors of the block into the ValueError of `unreadable`.
 
     numpy and zipfile raise a dozen kinds of error on damaged files. A PermissionError passes through.
+    `suffix` is the extension that the content should fit, by default that of the path.
     """
     try:
         yield
     except PermissionError:
         raise
     except Exception as error:
-        raise unreadable(path, path.suffix.lower(), error) from None
+        raise unreadable(path, suffix or path.suffix.lower(), error) from None
 
 
 def unreadable(path: Path, suffix: str, error: Exception | str) -> ValueError:
