@@ -105,7 +105,13 @@ def test_neighbours(machine, here, tmp_path, data):
     ("words", "said"),
     [
         ("train.npz", {"embedding": "posterior", "because": "there are labels"}),
-        ("x.npy", {"embedding": "cosine", "because": "there are no labels"}),
+        (
+            "x.npy",
+            {
+                "embedding": "cosine",
+                "because": "there are no labels (ITQ is better on some such data: compare)",
+            },
+        ),
         (
             "train.npz --unlabeled few.npy",
             {"embedding": "posterior", "because": "the unlabeled rows are of the labelled classes"},

@@ -53,9 +53,9 @@ def test_fewer_codes_than_classes_are_reported_where_the_length_allows_more(rows
     def two(X):
         return (X[:, :1] > 0).astype(np.uint8)
 
-    warn_about_same_codes(two, 1, X, y)
+    warn_about_same_codes(two, 4, X, y)
     assert not caplog.text
-    warn_about_same_codes(two, 3, X, y)
+    warn_about_same_codes(two, 5, X, y)
     assert "50 training rows of 5 classes have only 2 codes" in caplog.text
 
 

@@ -35,7 +35,13 @@ _NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, a
 _Data = Annotated[Path, _argument("DATA", f"Vectors: a file {_FORMATS}.")]
 _Model = Annotated[Path, _argument("MODEL", "A model that fit made.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")]
-_Seed = Annotated[int, typer.Option(min=0, help="Seed of everything drawn at random. Same seed, same result.")]
+_Seed = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Seed of everything drawn at random: one kind of processor and library then gives one model.",
+    ),
+]
 _Queries = Annotated[int, typer.Option(min=1, help="Random rows used as queries, at most a quarter of all.")]
 _Measures = Annotated[
     list[str] | None,

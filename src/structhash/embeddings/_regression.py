@@ -82,7 +82,8 @@ def regress(
 
     The fit works in coordinates in which the kernel of the anchors and the regression are diagonal. There the
     rows A have A'A = diag(s), their scores are H Y with H = A diag(1 / (s + ridge)) A', and the scores that
-    leave row i out are (HY - h_ii Y)_i / (1 - h_ii).
+    leave row i out are (HY - h_ii Y)_i / (1 - h_ii). With many classes only some left-out rows judge the ridge,
+    since time and memory grow with rows times classes.
 
     Parameters
     ----------
@@ -98,11 +99,6 @@ def regress(
     Returns
     -------
     Regression
-
-    Notes
-    -----
-    All left-out rows judge the ridges, or rows spread over them where the scores of all would exceed
-    `MAX_JUDGING_SCORES`, since time and memory grow with rows times classes.
     """
     prior = np.bincount(class_index) / len(class_index)
     K = similarities(squared_distances(anchors, anchors), np.asarray(sigma))
@@ -127,24 +123,27 @@ def regress(
         s, turn = np.linalg.eigh(gram)
         root, AY = root @ turn, turn.T @ AY
 
-    def scores_without_own(
-        A: NDArray[np.float64], part: NDArray[np.int64], ridge: float
-    ) -> NDArray[np.float64]:
-        shrunk = 1 / (np.maximum(s, 0) + ridge)
-        own = np.minimum(A**2 @ shrunk, 1 - MIN_REST)[:, None]
-        return (A @ (shrunk[:, None] * AY) - own * residual_indicators(part)) / (1 - own) + prior
-
     n_judges = max(1, min(len(left_out), MAX_JUDGING_SCORES // len(prior)))
     judges = np.linspace(0, len(left_out) - 1, n_judges).astype(np.int64)
-    A, best = in_coordinates(left_out), np.inf
+    A, Y, best = in_coordinates(left_out), residual_indicators(left_out), np.inf
     for ridge in POSTERIOR_RIDGES:
-        scores = scores_without_own(A[judges], left_out[judges], ridge)
+        shrunk = 1 / (np.maximum(s, 0) + ridge)
+        scores = _scores_without_own(A[judges], shrunk, AY, Y[judges]) + prior
         loss, sharpness = _calibrate(scores, class_index[left_out[judges]])
         if loss < best:
-            best, chosen = loss, (ridge, sharpness)
-    ridge, sharpness = chosen
-    coef = root @ (1 / (np.maximum(s, 0) + ridge)[:, None] * AY)
-    return Regression(best, scores_without_own(A, left_out, ridge), coef, sharpness)
+            best, chosen = loss, (shrunk, sharpness)
+    shrunk, sharpness = chosen
+    scores = _scores_without_own(A, shrunk, AY, Y) + prior
+    return Regression(best, scores, root @ (shrunk[:, None] * AY), sharpness)
+
+
+def _scores_without_own(
+    A: NDArray[Any], shrunk: NDArray[Any], AY: NDArray[Any], Y: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Scores (k, n_classes) around the prior of rows A, each without the effect of its own indicators Y."""
+    own = np.minimum(A**2 @ shrunk, 1 - MIN_REST)[:, None]
+    scores: NDArray[np.float64] = (A @ (shrunk[:, None] * AY) - own * Y) / (1 - own)
+    return scores
 
 
 def _calibrate(scores: NDArray[np.float64], class_index: NDArray[np.int64]) -> tuple[float, float]:

@@ -21,6 +21,9 @@ __all__ = ["Cosine"]
 class Cosine(Embedding):
     """Centred rows, compared by their cosine. It needs no labels.
 
+    The mean is taken off the rows as they are given, so that the norms of rows count. Where only their
+    directions should count, scale each row to norm 1 first.
+
     References
     ----------
     van der Maaten, Hinton, Visualizing data using t-SNE, JMLR 2008,

@@ -40,11 +40,12 @@ def warn_about_same_codes(
         first = np.unique(class_index, return_index=True)[1][:MAX_CHECKED_CLASSES]
         n_classes, rows = len(first), np.union1d(rows, first)
         n_classes = len(np.unique(class_index[rows]))
-    n_codes = len(np.unique(encode(X[rows]), axis=0))
+    with np.errstate(over="ignore", under="ignore"):  # rows of any scale
+        n_codes = len(np.unique(encode(X[rows]), axis=0))
     what = f"{len(rows)} training rows" + (f" of {n_classes} classes" if n_classes else "")
     if n_codes == 1 and len(np.unique(X[rows], axis=0)) > 1:
         logger.warning("%s all have the same code: search cannot tell them apart", what)
-    elif n_codes < min(n_classes, 2**n_bits):
+    elif n_codes < n_classes <= 2 ** (n_bits / 2):  # fewer bits cannot be expected to separate all classes
         logger.warning(
             "%s have only %d codes: some classes share one; give more bits or more rows a class",
             what,
