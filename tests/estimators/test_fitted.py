@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from structhash import CGHash, DistilHash, StructHash, load_model
@@ -61,6 +62,18 @@ def test_hostile_content_is_refused_and_ends_no_process(saved):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:lbfgs failed to converge", "ignore:.*ConvergenceWarning")
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_loaded_model_gives_the_codes_of_the_fitted_one_on_ties_too(name, tmp_path):
+    rows, labels = np.eye(40)[:, :20], np.arange(40) % 2  # many rows lie on planes: rounding would decide
+    encoder = clone(MODELS[name]).set_params(n_bits=8).fit(rows, labels)
+    arrays = encoder._to_arrays()[0]
+    assert [key for key, array in arrays.items() if not array.flags.c_contiguous] == []
+    encoder.save(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").encode(rows), encoder.encode(rows))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:lbfgs failed to converge", "ignore:.*ConvergenceWarning")
 def test_random_damage_is_refused(saved, tmp_path):
     content, rng = np.fromfile(saved, np.uint8), np.random.default_rng(0)
     for n_changed in (1, 2, 10):
@@ -106,7 +119,7 @@ class Undeclared(Baseline):
         ({"n_features_in_": 2.0}, "n_features_in_=2.0: an integer of at least 1 is allowed"),
         ({"weights_": np.ones(3)}, r"'weights_' has shape \(3,\)"),
         ({"weights_": np.array([1, np.inf])}, "'weights_' holds numbers from 1 to inf"),
-        ({"history_": [1, 2]}, "'history_' is .*; records are allowed"),
+        ({"history_": [1, 2]}, "'history_' is .*; only records is allowed"),
         ({"mine_": np.array([np.nan])}, "'mine_' holds NaN"),
         ({"encode": 1}, "it holds 'encode', which is no fitted attribute of Undeclared"),
         ({"search_weights_": 1}, "it holds 'search_weights_', which is no fitted attribute"),

@@ -62,11 +62,11 @@ def test_what_is_declared_passes(field, value):
             "from 0 to 3; 0 to 2 are allowed",
         ),
         (Field("a", ("n_bits",), "int", below="n_features"), np.array([-1, 0]), "0 to 2 are allowed"),
-        (Field("a", kind="text"), 3, "'a' is 3; text are allowed"),
-        (Field("a", ("n_features",), "names"), ["x", "y", 3], "'a' is .*; names are allowed"),
+        (Field("a", kind="text"), 3, "'a' is 3; only text is allowed"),
+        (Field("a", ("n_features",), "names"), ["x", "y", 3], "'a' is .*; only names is allowed"),
         (Field("a", ("n_features",), "names"), ["x"], r"'a' has shape \(1,\)"),
-        (Field("a", ("n_classes",), "labels"), [[1]], "labels are allowed"),
-        (Field("a", ("n_bits",), "records"), [1, 2], "records are allowed"),
+        (Field("a", ("n_classes",), "labels"), [[1]], "only labels is allowed"),
+        (Field("a", ("n_bits",), "records"), [1, 2], "only records is allowed"),
     ],
 )
 def test_any_other_value_is_refused(field, value, message):

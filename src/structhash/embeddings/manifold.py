@@ -101,7 +101,11 @@ class Manifold(Embedding):
         scale = np.maximum(scale, MIN_SCALE * np.median(scale))
         w = np.exp(-_graph.scaled_distances(apart, scale, scale[near]))
         vectors = _graph.diffusion(near, w, WALK_ON, N_VECTORS, rng)
-        state |= {"nodes": U, "local_scale": scale.astype(U.dtype), "vectors": vectors.astype(U.dtype)}
+        state |= {
+            "nodes": U,
+            "local_scale": scale.astype(U.dtype),
+            "vectors": vectors.astype(U.dtype, order="C"),
+        }
         return Embedded(state, self.embed(rows[points], state))
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:

@@ -129,14 +129,17 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.column_names_ = list(names)
 
     def _store(self, columns: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
-        """Become fitted: drop every attribute of an earlier fit and set these."""
+        """Become fitted: drop every attribute of an earlier fit and set these, arrays in C order.
+
+        Files hold C order, and the last digit of a product can depend on the order.
+        """
         kept = {
             name: value for name, value in vars(self).items() if name.startswith("_") or not name.endswith("_")
         }
         self.__dict__ = {
             **kept,
             **columns,
-            **fitted,
+            **_in_order({**fitted}),
         }  # one step: an interrupt leaves the old state or the new one
 
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -212,3 +215,10 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
                 f"n_bits={describe(n_bits)}: this model has {self.n_bits_} bits; give 1 to {self.n_bits_}"
             )
         return int(n_bits)
+
+
+def _in_order(value: Any) -> Any:
+    """Arrays, and the arrays of a dict, in C order; other values as they are."""
+    if isinstance(value, dict):
+        return {name: _in_order(each) for name, each in value.items()}
+    return np.asarray(value, order="C") if isinstance(value, np.ndarray) else value

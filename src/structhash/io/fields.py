@@ -122,7 +122,7 @@ class Field:
             one = _ENTRIES[self.kind]
             right = isinstance(value, list) and all(isinstance(each, one) for each in value)
         if not right:
-            raise ValueError(f"{self.name!r} is {_briefly(value)}; {self.kind} are allowed")
+            raise ValueError(f"{self.name!r} is {_briefly(value)}; only {self.kind} is allowed")
         return dict(sizes) if self.kind == "text" else self._check_shape((len(value),), sizes)
 
 
