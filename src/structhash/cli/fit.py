@@ -151,7 +151,7 @@ def _supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool,
         return Qrels(read_judgements(dataset, path), dataset.Q, **counts)
     if several or encoder.needs_y():
         return check_labels(dataset, path, f"{method.name!r} learns from them")
-    if dataset.y is None and encoder.takes_supervision:
+    if dataset.y is None and encoder.takes_unlabeled:  # such a method uses labels where it finds them
         columns = f" (columns {join_names(dataset.names)})" if dataset.names else ""
         say("note", f"no labels found in {path}{columns}: learning without them")
     return dataset.y
