@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from structhash import __version__
+from structhash.cli._choices import Header, Ignore, Label, NoHeader, choices
 from structhash.cli.console import Commands
 
 __all__ = ["USUAL_MEASURES", "app"]
@@ -52,6 +53,20 @@ _Measures = Annotated[
         show_default=USUAL_MEASURES,
     ),
 ]
+_Neighbours = Annotated[
+    bool,
+    typer.Option(
+        "--neighbours",
+        help="Learn from the nearest 2 percent by L2, not from labels (structhash, cghash).",
+    ),
+]
+_Tune = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="First try settings on a quarter of the rows for this time (distilhash, structhash, cghash).",
+    ),
+]
 
 
 def _show_version(wanted: bool) -> None:
@@ -89,25 +104,17 @@ def _fit(
         int | None,
         typer.Option(min=1, help="Length of the code, in bits.", show_default="64, or the method's own"),
     ] = None,
-    neighbours: Annotated[
-        bool,
-        typer.Option(
-            "--neighbours",
-            help="Learn from the nearest 2 percent by L2, not from labels (structhash, cghash).",
-        ),
-    ] = False,
+    neighbours: _Neighbours = False,
     unlabeled: Annotated[
         Path | None,
         typer.Option(help="Rows like those to be searched, maybe of classes without labels (distilhash)."),
     ] = None,
-    tune: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="First try settings on a quarter of the rows for this time (distilhash, structhash, cghash).",
-        ),
-    ] = None,
+    tune: _Tune = None,
     seed: _Seed = 0,
+    label: Label = None,
+    header: Header = False,
+    no_header: NoHeader = False,
+    ignore: Ignore = None,
     as_json: _Json = False,
 ) -> None:
     """Learn a model, and report what was learned and why.
@@ -135,6 +142,7 @@ def _fit(
         tune=tune,
         seed=seed,
         as_json=as_json,
+        choices=choices(label, header, no_header, ignore),
     )
 
 
@@ -154,12 +162,24 @@ def _encode(
             "--queries", help="Encode queries (Q of DATA, else X): their codes may differ from rows'."
         ),
     ] = False,
+    label: Label = None,
+    header: Header = False,
+    no_header: NoHeader = False,
+    ignore: Ignore = None,
     as_json: _Json = False,
 ) -> None:
     """Turn vectors into packed codes."""
     from structhash.cli.encode import encode
 
-    encode(model, data, out, bits=bits, as_queries=queries, as_json=as_json)
+    encode(
+        model,
+        data,
+        out,
+        bits=bits,
+        as_queries=queries,
+        as_json=as_json,
+        choices=choices(label, header, no_header, ignore),
+    )
 
 
 @app.command("index", epilog="Example: structhash index codes.structhash -o i.structhash --model m.structhash")
@@ -210,6 +230,10 @@ def _search(
         Path | None,
         _output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
     ] = None,
+    label: Label = None,
+    header: Header = False,
+    no_header: NoHeader = False,
+    ignore: Ignore = None,
     as_json: _Json = False,
 ) -> None:
     """Find the nearest codes of each query.
@@ -219,7 +243,16 @@ def _search(
     """
     from structhash.cli.search import search
 
-    search(index, queries, k=k, radius=radius, model=model, out=out, as_json=as_json)
+    search(
+        index,
+        queries,
+        k=k,
+        radius=radius,
+        model=model,
+        out=out,
+        as_json=as_json,
+        choices=choices(label, header, no_header, ignore),
+    )
 
 
 @app.command(
@@ -236,6 +269,10 @@ def _evaluate(
         str, typer.Option(help="Equal distances: expected (mean over all orders) or id (order of rows).")
     ] = "expected",
     out: Annotated[Path | None, _output("Also write the result to this JSON file.")] = None,
+    label: Label = None,
+    header: Header = False,
+    no_header: NoHeader = False,
+    ignore: Ignore = None,
     as_json: _Json = False,
 ) -> None:
     """Score a model by retrieval on rows that it has NOT been fitted on.
@@ -257,6 +294,7 @@ def _evaluate(
         ties=ties,
         out=out,
         as_json=as_json,
+        choices=choices(label, header, no_header, ignore),
     )
 
 
@@ -290,6 +328,10 @@ def _compare(
     ] = None,
     measures: _Measures = None,
     out: Annotated[Path | None, _output("Also write the result, with versions, to this JSON file.")] = None,
+    label: Label = None,
+    header: Header = False,
+    no_header: NoHeader = False,
+    ignore: Ignore = None,
     as_json: _Json = False,
 ) -> None:
     """Fit and score several methods on the same splits.
@@ -312,6 +354,7 @@ def _compare(
         measures=measures,
         out=out,
         as_json=as_json,
+        choices=choices(label, header, no_header, ignore),
     )
 
 
@@ -346,9 +389,13 @@ def _pieces(
 @app.command("info", epilog="Example: structhash info m.structhash")
 def _info(
     file: Annotated[Path, _argument("FILE", "Model, index, codes or data.")],
+    label: Label = None,
+    header: Header = False,
+    no_header: NoHeader = False,
+    ignore: Ignore = None,
     as_json: _Json = False,
 ) -> None:
     """Say what a file is: kind, class, sizes, what a model learned and why, and its settings."""
     from structhash.cli.info import print_info
 
-    print_info(file, as_json)
+    print_info(file, as_json, choices=choices(label, header, no_header, ignore))

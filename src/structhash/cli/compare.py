@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from structhash._numerics.validation import describe
 from structhash.cli.display import bar
 from structhash.cli.documents import deliver, stamp
-from structhash.cli.inputs import check_labels, read_judgements, split_measures, split_methods, split_numbers
+from structhash.cli.inputs import (
+    Choices,
+    check_labels,
+    read_judgements,
+    split_measures,
+    split_methods,
+    split_numbers,
+)
 from structhash.cli.outputs import check_output
 from structhash.evaluation import report
 from structhash.evaluation.compare import Result
@@ -41,6 +48,7 @@ def compare(
     measures: list[str] | None,
     out: Path | None,
     as_json: bool,
+    choices: Choices,
 ) -> None:
     """Fit and score several methods on the same splits.
 
@@ -54,27 +62,26 @@ def compare(
         Code lengths and seeds, separated by commas.
     protocol : str
         ``"seen"``, ``"unseen"`` or ``"judged"``.
-    n_queries : int
-        Number of queries, for protocols by labels.
-    n_train : int or None
-        Number of training rows, for protocols by labels; None for the usual number.
+    n_queries, n_train : int or None
+        Number of queries and of training rows, for protocols by labels; None for the usual number.
     measures : list of str or None
         Names, maybe with commas between them; None for the usual ones.
     out : path or None
         A JSON file to write.
     as_json : bool
         Whether to print JSON.
+    choices : dict
+        How the data file is read: keywords of `structhash.io.read`.
     """
     check_output(out, data, refused=suffixes())
-    _check_protocol(protocol)
-    judged = protocol == _JUDGED
+    judged = _is_judged(protocol)
     options: dict[str, Any] = {
         "methods": split_methods(methods, judged),
         "bits": split_numbers("--bits", bits, 1),
         "seeds": split_numbers("--seeds", seeds, 0),
         "measures": split_measures(measures),
     }
-    dataset = read(data)
+    dataset = read(data, **choices)
     if judged:
         results = _run_judged(dataset, data, **options)
     else:
@@ -126,11 +133,12 @@ def collect_results(
     return results
 
 
-def _check_protocol(protocol: str) -> None:
-    """Refuse an unknown protocol."""
+def _is_judged(protocol: str) -> bool:
+    """Whether a protocol needs no labels; ValueError if there is no such protocol."""
     protocols = [*PROTOCOLS, _JUDGED]
     if protocol not in protocols:
         raise ValueError(f"--protocol {describe(protocol)}: give one of {', '.join(protocols)}")
+    return protocol == _JUDGED
 
 
 def _run_labelled(dataset: Dataset, path: Path, protocol: str, **options: Any) -> list[Result]:

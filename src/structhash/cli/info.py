@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from structhash.cli.display import print_facts
+from structhash.cli.inputs import Choices
 from structhash.estimators.loading import load_model
 from structhash.io import container, facts, load_codes, suffixes
 from structhash.io.codes import CODES
@@ -14,10 +15,20 @@ from structhash.search import load_index
 __all__ = ["print_info"]
 
 
-def print_info(path: Path, as_json: bool) -> None:
-    """Print what a model, index, codes or data file is."""
-    tell = facts if path.suffix.lower() in suffixes() else _container_facts
-    print_facts({"file": str(path), **tell(path)}, as_json)
+def print_info(path: Path, as_json: bool, choices: Choices | None = None) -> None:
+    """Print what a model, index, codes or data file is.
+
+    Parameters
+    ----------
+    path : path
+    as_json : bool
+        Whether to print JSON.
+    choices : dict, optional
+        How a data file is read: keywords of `structhash.io.read`.
+    """
+    is_data = path.suffix.lower() in suffixes()
+    found = facts(path, **(choices or {})) if is_data else _container_facts(path)
+    print_facts({"file": str(path), **found}, as_json)
 
 
 def _container_facts(path: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from structhash.cli.console import say
 from structhash.cli.display import print_table
 from structhash.cli.documents import to_json
-from structhash.cli.inputs import read_for
+from structhash.cli.inputs import Choices, read_for
 from structhash.cli.outputs import check_output
 from structhash.estimators.loading import load_model
 from structhash.io import load_codes, suffixes
@@ -42,6 +42,7 @@ def search(
     model: Path | None,
     out: Path | None,
     as_json: bool,
+    choices: Choices | None = None,
 ) -> None:
     """Find the nearest codes of queries, print them, and write them where a file is named.
 
@@ -61,6 +62,8 @@ def search(
         A .npz file to write.
     as_json : bool
         Whether to print JSON.
+    choices : dict, optional
+        How a data file of queries is read: keywords of `structhash.io.read`.
 
     Raises
     ------
@@ -71,7 +74,7 @@ def search(
     if k is not None and radius is not None:
         raise ValueError("-k and --radius ask for different things; give one of them")
     searched = load_index(index)
-    codes, source = _query_codes(queries, model, index, searched)
+    codes, source = _query_codes(queries, model, index, searched, choices)
     asked: dict[str, Any]
     if radius is None:
         asked = {"k": min(k or _DEFAULT_K, max(1, len(searched)))}
@@ -112,7 +115,7 @@ def _within(
 
 
 def _query_codes(
-    path: Path, model: Path | None, index: Path, searched: Index
+    path: Path, model: Path | None, index: Path, searched: Index, choices: Choices | None
 ) -> tuple[NDArray[np.uint8], str | None]:
     """Codes from a file of codes, or of vectors in a data file (Q, else X), and their model's fingerprint."""
     if model is None:
@@ -133,7 +136,7 @@ def _query_codes(
             f"{index} holds codes of {searched.n_bits} bits, {model} makes {encoder.n_bits_}; give the model "
             "that made the codes"
         )
-    dataset = read_for(encoder, path)
+    dataset = read_for(encoder, path, choices)
     return encoder.encode_queries(dataset.X if dataset.Q is None else dataset.Q, searched.n_bits), source
 
 
