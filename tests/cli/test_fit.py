@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from structhash import CGHash, DistilHash, Neighbours, Qrels, StructHash, load_model
+from structhash.io import load_codes
 from structhash.pieces import names
 from structhash.training.selection import split
 
@@ -95,10 +96,10 @@ def test_labels_and_ids_are_named(run, machine, table, tmp_path):
 
 def test_a_model_knows_its_columns(machine, done, table, tmp_path):
     """Doubtful columns that the model has not are left out where it encodes, searches and evaluates."""
-    m, codes, index = (tmp_path / name for name in ("m", "c.npy", "i"))
+    m, codes, index = (tmp_path / name for name in ("m", "c", "i"))
     machine("fit", table, "-o", m, "--bits", 4, "--label", "target", "--ignore", "id", "--unlabeled", table)
     assert machine("encode", m, table, "-o", codes)["rows"] == 200
-    np.testing.assert_array_equal(np.load(codes), load_model(m).encode(X[:200]))
+    np.testing.assert_array_equal(load_codes(codes).table, load_model(m).encode(X[:200]))
     done("index", codes, "-o", index, "--model", m)
     assert machine("search", index, table, "--model", m)["queries"] == 200
     assert machine("evaluate", m, table, "--label", "target", "--queries", 20)["n_queries"] == 20

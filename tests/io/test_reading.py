@@ -113,7 +113,7 @@ def test_a_choice_that_a_format_lacks_is_refused(tmp_path):
     [
         ("x.csv.gz", b"\x1f\x8b\x08", "it is gzip-compressed; unpack it first"),
         ("x.tsv", b"1\t2\n", "it is text; a .csv file holds numbers separated by commas"),
-        ("x.parquet", b"PAR1", "it is a Parquet file"),
+        ("x.parquet", b"PAR1\x15\x04", "it is a Parquet file"),
     ],
 )
 def test_the_remedy_for_other_files_is_named(tmp_path, name, content, message):

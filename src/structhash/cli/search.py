@@ -75,9 +75,8 @@ def search(
         raise ValueError("-k and --radius ask for different things; give one of them")
     searched = load_index(index)
     codes, source = _query_codes(queries, model, index, searched, choices)
-    asked: dict[str, Any]
     if radius is None:
-        asked = {"k": min(k or _DEFAULT_K, max(1, len(searched)))}
+        asked: dict[str, Any] = {"k": min(k or _DEFAULT_K, max(1, len(searched)))}
         hits, arrays = _nearest(searched, codes, asked["k"])
     else:
         asked = {"radius": radius}
@@ -85,10 +84,8 @@ def search(
     if out is not None:
         with atomic(out) as temporary, open(temporary, "wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
-    if searched.source is None and source is not None:
-        _warn_unnamed(index, model or queries)
-    elif source is None and searched.source is not None:
-        _warn_unnamed(queries, index)
+    if (searched.source is None) != (source is None):
+        _warn_unnamed(*((queries, index) if source is None else (index, model or queries)))
     if as_json:
         results = [{"query": q, "ids": hit.ids, "distances": hit.distances} for q, hit in enumerate(hits)]
         print(to_json({"queries": len(codes), "bits": searched.n_bits, **asked, "results": results}))

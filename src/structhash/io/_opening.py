@@ -64,9 +64,10 @@ def check_text(path: Path) -> None:
 
 def _recognise(path: Path) -> str:
     """Describe a file by its first bytes; "" where they are unknown."""
+    found = what(path)
     with open(path, "rb") as file:
         first = file.read(8)
-    return next((text for sign, text in _FOREIGN.items() if first.startswith(sign)), "") or what(path)
+    return found or next((text for sign, text in _FOREIGN.items() if first.startswith(sign)), "")
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ __all__ = ["load_array", "map_array", "read_codes", "write_npy"]
 
 def load_array(path: Path) -> NDArray[Any]:
     """Read any array of a .npy file into memory; ValueError if the file is damaged or holds Python objects."""
-    with guard(path, ".npy"), open(path, "rb") as file:
+    with guard(path, suffix=".npy"), open(path, "rb") as file:
         array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     return array
 
