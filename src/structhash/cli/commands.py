@@ -40,7 +40,7 @@ _Seed = Annotated[
     int,
     typer.Option(
         min=0,
-        help="Seed of everything drawn at random: one kind of processor and library then gives one model.",
+        help="Seed of random draws. It gives one model on one kind of machine.",
     ),
 ]
 _Queries = Annotated[int, typer.Option(min=1, help="Random rows used as queries, at most a quarter of all.")]

@@ -101,8 +101,7 @@ def regress(
     Regression
     """
     prior = np.bincount(class_index) / len(class_index)
-    K = similarities(squared_distances(anchors, anchors), np.asarray(sigma))
-    values, vectors = np.linalg.eigh(K)
+    values, vectors = np.linalg.eigh(similarities(squared_distances(anchors, anchors), np.asarray(sigma)))
     kept = values > MIN_KERNEL_EIGENVALUE * values[-1]
     root = vectors[:, kept] / np.sqrt(values[kept])
 
@@ -122,10 +121,8 @@ def regress(
             AY += A.T @ residual_indicators(run)
         s, turn = np.linalg.eigh(gram)
         root, AY = root @ turn, turn.T @ AY
-
-    n_judges = max(1, min(len(left_out), MAX_JUDGING_SCORES // len(prior)))
-    judges = np.linspace(0, len(left_out) - 1, n_judges).astype(np.int64)
-    A, Y, best = in_coordinates(left_out), residual_indicators(left_out), np.inf
+    judges = _spread(len(left_out), MAX_JUDGING_SCORES // len(prior))
+    A, Y, trials = in_coordinates(left_out), residual_indicators(left_out), []
     for ridge in POSTERIOR_RIDGES:
         shrunk = 1 / (np.maximum(s, 0) + ridge)
         scores = _scores_without_own(A[judges], shrunk, AY, Y[judges]) + prior
@@ -133,8 +130,14 @@ def regress(
         if loss < best:
             best, chosen = loss, (shrunk, sharpness)
     shrunk, sharpness = chosen
-    scores = _scores_without_own(A, shrunk, AY, Y) + prior
-    return Regression(best, scores, root @ (shrunk[:, None] * AY), sharpness)
+    return Regression(
+        best, _scores_without_own(A, shrunk, AY, Y) + prior, root @ (shrunk[:, None] * AY), sharpness
+    )
+
+
+def _spread(n: int, most: int) -> NDArray[np.int64]:
+    """Numbers from 0 to n - 1, evenly spread: all, or `most` where there are more."""
+    return np.linspace(0, n - 1, max(1, min(n, most))).astype(np.int64)
 
 
 def _scores_without_own(
