@@ -36,13 +36,7 @@ _NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, a
 _Data = Annotated[Path, _argument("DATA", f"Vectors: a file {_FORMATS}.")]
 _Model = Annotated[Path, _argument("MODEL", "A model that fit made.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")]
-_Seed = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        help="Seed of random draws. It gives one model on one kind of machine.",
-    ),
-]
+_Seed = Annotated[int, typer.Option(min=0, help="Seed of random draws: one model on one kind of machine.")]
 _Queries = Annotated[int, typer.Option(min=1, help="Random rows used as queries, at most a quarter of all.")]
 _Measures = Annotated[
     list[str] | None,

@@ -80,10 +80,9 @@ def regress(
 ) -> Regression:
     """Fit the regression at the ridge that maximises the likelihood of the left-out rows' labels.
 
-    The fit works in coordinates in which the kernel of the anchors and the regression are diagonal. There the
-    rows A have A'A = diag(s), their scores are H Y with H = A diag(1 / (s + ridge)) A', and the scores that
-    leave row i out are (HY - h_ii Y)_i / (1 - h_ii). With many classes only some left-out rows judge the ridge,
-    since time and memory grow with rows times classes.
+    In the coordinates of the fit, the rows A have A'A = diag(s). Their scores are H Y with H = A diag(1 / (s +
+    ridge)) A'; those that leave row i out are (HY - h_ii Y)_i / (1 - h_ii). With many classes, only some
+    left-out rows judge the ridge: time and memory grow with rows times classes.
 
     Parameters
     ----------
@@ -122,7 +121,7 @@ def regress(
         s, turn = np.linalg.eigh(gram)
         root, AY = root @ turn, turn.T @ AY
     judges = _spread(len(left_out), MAX_JUDGING_SCORES // len(prior))
-    A, Y, trials = in_coordinates(left_out), residual_indicators(left_out), []
+    A, Y, best = in_coordinates(left_out), residual_indicators(left_out), np.inf
     for ridge in POSTERIOR_RIDGES:
         shrunk = 1 / (np.maximum(s, 0) + ridge)
         scores = _scores_without_own(A[judges], shrunk, AY, Y[judges]) + prior
@@ -130,9 +129,8 @@ def regress(
         if loss < best:
             best, chosen = loss, (shrunk, sharpness)
     shrunk, sharpness = chosen
-    return Regression(
-        best, _scores_without_own(A, shrunk, AY, Y) + prior, root @ (shrunk[:, None] * AY), sharpness
-    )
+    scores = _scores_without_own(A, shrunk, AY, Y) + prior
+    return Regression(best, scores, root @ (shrunk[:, None] * AY), sharpness)
 
 
 def _spread(n: int, most: int) -> NDArray[np.int64]:
