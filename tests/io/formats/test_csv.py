@@ -124,6 +124,10 @@ def test_a_missing_value_in_the_first_row_makes_no_header(tmp_path, cell):
 def test_without_a_header_columns_have_numbers(tmp_path):
     data = read(write(tmp_path, "5.1,3.5,cat\n4.9,3,dog\n"), header=False, label="3")
     assert (data.X.tolist(), data.y.tolist(), data.names) == ([[5.1, 3.5], [4.9, 3]], ["cat", "dog"], None)
+    assert read(write(tmp_path, "5.1,3.5,cat\n4.9,3,dog\n"), header=False, ignore=[1], label=3).X.tolist() == [
+        [3.5],
+        [3],
+    ]
     assert read(write(tmp_path, "0,1\n7,3\n"), header=False).X.tolist() == [[0, 1], [7, 3]]
 
 
@@ -160,7 +164,13 @@ def test_an_id_is_a_question(tmp_path, name):
     ):
         read(path)
     assert read(path, ignore=[name]).names == ["a"]
+    assert read(path, ignore=name).names == ["a"]
     assert read(path, ignore=["none"]).names == [name, "a"]
+
+
+def test_a_column_called_none_is_no_label(tmp_path):
+    data = read(write(tmp_path, "none,a\n7,1\n"), header=True, label="none")
+    assert (data.y, data.names) == (None, ["none", "a"])
 
 
 def test_a_second_column_of_labels_is_no_feature_in_silence(tmp_path):

@@ -116,26 +116,25 @@ def choose_columns(
     ValueError
         With the question, where a name is doubtful; or if there is no such column.
     """
-    left_out = [] if list(ignore) == [NONE] else list(ignore)
+    ignore = [ignore] if isinstance(ignore, str) else [str(name) for name in ignore]  # numbers are names, too
+    label = None if label is None else str(label)
+    left_out = [] if ignore == [NONE] else list(ignore)
     for name in [*left_out, *([] if label in (None, NONE) else [label])]:
         if name not in names:
             raise ValueError(f"it has no column {describe(name)}; its columns are {join_names(names)}")
     if label is not None and label in left_out:
         raise ValueError(f"column {describe(label)} is to be the label and to be ignored; give one of the two")
     rest = [name for name in names if name not in left_out]
-    chosen = find_label(rest, features) if label is None else label
+    chosen = find_label(rest, features) if label is None else label if label != NONE else None
     also_labels = features is not None or label not in (None, NONE)
-    doubtful = [
-        name for name in rest if name != chosen and (is_id_name(name) or (also_labels and is_label_name(name)))
-    ]
-    if ignore:
-        doubtful = []
+    doubtful = [name for name in rest if is_id_name(name) or (also_labels and is_label_name(name))]
+    doubtful = [] if ignore else [name for name in doubtful if name != chosen]
     if features is not None:
         left_out += [name for name in doubtful if name not in features]
     elif doubtful:
         raise ValueError(_which_are_features(doubtful))
     kept = [j for j, name in enumerate(names) if name != chosen and name not in left_out]
-    return Columns(names, names.index(chosen) if chosen in names else None, kept, bool(ignore))
+    return Columns(names, None if chosen is None else names.index(chosen), kept, bool(ignore))
 
 
 def find_label(names: Sequence[str], features: Sequence[str] | None = None) -> str | None:

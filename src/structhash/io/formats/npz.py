@@ -123,3 +123,4 @@ def _read_blocks(path: Path, member: str) -> Iterator[NDArray[Any]]:
             rows = block.stop - block.start
             content = file.read(rows * shape[1] * dtype.itemsize)
             yield np.frombuffer(content, dtype).reshape(rows, shape[1])
+        file.read()  # at its end, zipfile compares the checksum
