@@ -109,3 +109,19 @@ def drop_piece(tmp_path):
 
         yield drop
     importlib.invalidate_caches()
+
+
+@pytest.fixture(scope="session")
+def assert_every_flipped_bit_is_refused():
+    """A check that `load` refuses a file whenever any one of its bits is flipped."""
+
+    def check(path, load):
+        content = bytearray(path.read_bytes())
+        for place in range(8 * len(content)):
+            content[place // 8] ^= 1 << place % 8
+            path.write_bytes(content)
+            with pytest.raises(ValueError, match="cannot read"):
+                load(path)
+            content[place // 8] ^= 1 << place % 8
+
+    return check

@@ -10,6 +10,7 @@ from structhash._numerics.blocks import (
     row_slices,
     rows_within,
     sample_rows,
+    spread_rows,
 )
 
 
@@ -69,3 +70,10 @@ def test_normalized_integers_are_floats():
     X = np.array([[3, 4]], np.int8)
     np.testing.assert_allclose(normalize_rows(X), [[0.6, 0.8]])
     np.testing.assert_array_equal(X, [[3, 4]])
+
+
+def test_spread_rows_are_all_rows_or_some_from_the_first_to_the_last():
+    for n in (1, 2, 7, 1000, 100_003):
+        np.testing.assert_array_equal(spread_rows(n, n), np.arange(n))
+    np.testing.assert_array_equal(spread_rows(101, 5), [0, 25, 50, 75, 100])
+    np.testing.assert_array_equal(spread_rows(5, 0), [0])

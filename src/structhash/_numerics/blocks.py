@@ -16,6 +16,7 @@ __all__ = [
     "row_slices",
     "rows_within",
     "sample_rows",
+    "spread_rows",
 ]
 
 BLOCK_ROWS = 1024  # rows of a block that is only read; with 1,000 features it fits into a cache
@@ -75,6 +76,15 @@ def sample_rows(n: int, most: int, rng: np.random.Generator) -> NDArray[np.int64
         Sorted row numbers.
     """
     return np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
+
+
+def spread_rows(n: int, most: int) -> NDArray[np.int64]:
+    """Row numbers from 0 to n - 1, sorted: all, or `most` (at least 1), evenly spread, where there are more.
+
+    >>> spread_rows(3, 5), spread_rows(9, 3)
+    (array([0, 1, 2]), array([0, 4, 8]))
+    """
+    return np.linspace(0, n - 1, max(1, min(n, most))).astype(np.int64)
 
 
 def normalize_rows(X: NDArray[Any]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from structhash._numerics.blocks import as_floats, normalize_rows, row_slices
+from structhash._numerics.blocks import as_floats, normalize_rows, row_slices, spread_rows
 from structhash._numerics.gaussian import similarities, squared_distances
 
 MAX_TRIAL_ROWS = 700  # rows on which form and bandwidth are chosen
@@ -120,22 +120,17 @@ def regress(
             AY += A.T @ residual_indicators(run)
         s, turn = np.linalg.eigh(gram)
         root, AY = root @ turn, turn.T @ AY
-    judges = _spread(len(left_out), MAX_JUDGING_SCORES // len(prior))
+    judges = spread_rows(len(left_out), MAX_JUDGING_SCORES // len(prior))
     A, Y, best = in_coordinates(left_out), residual_indicators(left_out), np.inf
+    judging_A, judging_Y, classes = A[judges], Y[judges], class_index[left_out[judges]]
     for ridge in POSTERIOR_RIDGES:
         shrunk = 1 / (np.maximum(s, 0) + ridge)
-        scores = _scores_without_own(A[judges], shrunk, AY, Y[judges]) + prior
-        loss, sharpness = _calibrate(scores, class_index[left_out[judges]])
+        loss, sharpness = _calibrate(_scores_without_own(judging_A, shrunk, AY, judging_Y) + prior, classes)
         if loss < best:
             best, chosen = loss, (shrunk, sharpness)
     shrunk, sharpness = chosen
     scores = _scores_without_own(A, shrunk, AY, Y) + prior
     return Regression(best, scores, root @ (shrunk[:, None] * AY), sharpness)
-
-
-def _spread(n: int, most: int) -> NDArray[np.int64]:
-    """Numbers from 0 to n - 1, evenly spread: all, or `most` where there are more."""
-    return np.linspace(0, n - 1, max(1, min(n, most))).astype(np.int64)
 
 
 def _scores_without_own(

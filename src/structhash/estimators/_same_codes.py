@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.blocks import spread_rows
+
 logger = logging.getLogger("structhash")
 
 MAX_CHECKED_ROWS = 1000  # spread over the training rows
@@ -34,11 +36,10 @@ def warn_about_same_codes(
     class_index : int64 (n,) or None
         Class number of each row; None or empty where there are no classes.
     """
-    rows = np.linspace(0, len(X) - 1, min(len(X), MAX_CHECKED_ROWS)).astype(np.int64)
-    n_classes = 0
+    rows, n_classes = spread_rows(len(X), MAX_CHECKED_ROWS), 0
     if class_index is not None and len(class_index):
         first = np.unique(class_index, return_index=True)[1][:MAX_CHECKED_CLASSES]
-        n_classes, rows = len(first), np.union1d(rows, first)
+        rows = np.union1d(rows, first)
         n_classes = len(np.unique(class_index[rows]))
     with np.errstate(over="ignore", under="ignore"):  # rows of any scale
         n_codes = len(np.unique(encode(X[rows]), axis=0))
