@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from structhash import StructHash
+from structhash.families.linear import Linear
 from structhash.families.starts.spectral import Spectral
 from structhash.objectives.rankings.auc import AUC
 from structhash.objectives.rankings.ndcg import NDCG
@@ -124,7 +125,7 @@ def test_a_piece_comes_back_as_it_is():
     assert spell(3) == 3
 
 
-@pytest.mark.parametrize("spec", [20, 1.5, None, True, AUC, ["auc"], np.int64(3)])
+@pytest.mark.parametrize("spec", [20, 1.5, None, True, AUC, ["auc"], np.int64(3), Linear(), object()])
 def test_what_cannot_be_a_piece_is_refused_and_names_are_listed(spec):
     with pytest.raises(ValueError, match=r"is no piece of rankings: give a name \(auc, .*ndcg"):
         load("rankings", spec)

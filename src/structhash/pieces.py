@@ -13,7 +13,6 @@ import inspect
 import pkgutil
 import re
 from dataclasses import fields, is_dataclass
-from numbers import Number
 from typing import Any
 
 from numpy.typing import NDArray
@@ -128,13 +127,23 @@ def load(kind: str, spec: Any) -> Any:
     >>> load("rankings", "ndcg:k=10")
     NDCG(k=10, normalizer='ideal')
     """
-    if isinstance(spec, type | Number | None | list | tuple | dict):
+    known = classes(kind)
+    if isinstance(spec, str):
+        return build(known, kind, spec)
+    contract = _contract(kind, known)
+    if not isinstance(spec, contract):
+        word = snake(contract.__name__)
         raise ValueError(
-            f"{describe(spec)} is no piece of {kind}: give a name ({', '.join(names(kind))}) or an object"
+            f"{word}={describe(spec)} is no piece of {kind}: give a name ({', '.join(known)}) or an object of "
+            f"a subclass of {contract.__name__}"
         )
-    if not isinstance(spec, str):
-        return spec
-    return build(classes(kind), kind, spec)
+    return spec
+
+
+def _contract(kind: str, known: dict[str, type]) -> type:
+    """The class that every piece of a kind derives from: the outermost one of `base` in the folder."""
+    line = inspect.getmro(next(iter(known.values())))
+    return [each for each in line if each.__module__ == f"{KINDS[kind]}.base"][-1]
 
 
 def build(known: dict[str, type], kind: str, spec: str) -> Any:

@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from structhash._numerics.validation import (
+    MAX_BITS,
     check_choice,
     check_count,
     check_nonnegative,
@@ -85,3 +86,25 @@ def test_choices():
     for value in ("c", "", None, 1, ["a"], LONG):
         with pytest.raises(ValueError, match=r"^word=.*: give one of a, b$"):
             check_choice("word", value, ("a", "b"))
+
+
+@pytest.mark.parametrize("value", [2**40, 10**30])
+def test_counts_that_compiled_code_cannot_hold_are_refused(value):
+    check_count("n_bits", 2**31 - 1)
+    check_count("k", value, most=None)
+    with pytest.raises(
+        ValueError, match=f"n_bits={value}: give an integer of at least 1 and at most 2147483647"
+    ):
+        check_count("n_bits", value)
+    with pytest.raises(ValueError, match=f"n_bits={value}: give an integer of at least 1 and at most 65536"):
+        check_count("n_bits", value, most=MAX_BITS)
+
+
+def test_an_integer_that_python_does_not_write_is_described_by_its_length():
+    assert describe(10**5000) == "an integer of 16610 bits"
+
+
+def test_a_number_may_have_to_exceed_another():
+    check_positive("bandwidth", 1.0, most=10.0, above=0.5)
+    with pytest.raises(ValueError, match=r"bandwidth=0.5: give a number above 0.5 and at most 10"):
+        check_positive("bandwidth", 0.5, most=10.0, above=0.5)

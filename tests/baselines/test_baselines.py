@@ -1,6 +1,7 @@
 """Every baseline in the folder is held to one contract."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
@@ -41,6 +42,16 @@ def test_scikit_learn_checks(estimator, check):
 def test_names():
     assert {"itq", "lsh", "one_hot"} <= set(names("baselines"))
     assert load("baselines", "itq:n_bits=16,max_iter=5").max_iter == 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", [np.asfortranarray, lambda X: np.repeat(X, 2, axis=1)[:, ::2], pd.DataFrame])
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_the_layout_of_the_rows_does_not_matter(baseline, layout, digits):
+    X, y = digits[0][:120] + 0.1, digits[1][:120]
+    plain, other = fit(clone(baseline), X, y), fit(clone(baseline), layout(X), y)
+    assert other.fingerprint() == plain.fingerprint()
+    np.testing.assert_array_equal(other.encode(layout(X)), plain.encode(X))
 
 
 @pytest.mark.slow

@@ -95,8 +95,8 @@ def test_settings(digits, settings, message):
         (None, "requires y to be passed"),
         (np.zeros(400, int), "y has one class only, .*0.*; give labels of at least two"),
         (np.linspace(0, 1, 400), "Unknown label type"),
-        (np.zeros((400, 2), int), "y should be a 1d array"),
-        (np.zeros(3, int), "inconsistent numbers of samples"),
+        (np.zeros((400, 2), int), r"labels have shape \(400, 2\), and row 0 has 0 of the labels"),
+        (np.zeros(3, int), r"labels have shape \(3,\); give one label for each of the 400 rows"),
     ],
 )
 def test_labels(digits, y, message):

@@ -165,7 +165,8 @@ def test_threads(digits):
     [
         ({"n_anchors": 0}, "n_anchors=0: give an integer of at least 1"),
         ({"max_iter": 1.5}, "max_iter=1.5: give an integer of at least 1"),
-        ({"bandwidth": 0}, "bandwidth=0: give a finite number above 0"),
+        ({"bandwidth": 1e300}, "bandwidth=1e[+]300: give a number above 1e-152 and at most"),
+        ({"bandwidth": 0}, "bandwidth=0: give a number above 1e-152 and at most"),
         ({"ridge": -1}, "ridge=-1: give a finite number above 0"),
         ({"nu": np.inf}, "nu=inf: give a finite number above 0"),
         ({"kernel_ridge": "1"}, "kernel_ridge='1': give a finite number above 0"),

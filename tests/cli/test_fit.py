@@ -133,9 +133,11 @@ def test_judgements(machine, done, here, tmp_path, method):
     facts = machine("fit", "judged.npz", "-o", tmp_path / "m", "--bits", 4, "--method", method)
     assert (facts["rows"], facts["bits"]) == (60, 4)
     qrels = np.load("judged.npz")["qrels"]
+    assert facts["judgements"] == ("not used" if method == "distilhash" else "learned from")
     assert_same(tmp_path / "m", OURS[method](4, random_state=0).fit(X[200:260], Qrels(qrels, X[:2])))
     np.savez(tmp_path / "both.npz", X=X[200:260], Q=X[:2], qrels=qrels, y=Y[200:260])  # labels come first
-    done("fit", tmp_path / "both.npz", "-o", tmp_path / "m", "--bits", 4, "--method", method)
+    text = done("fit", tmp_path / "both.npz", "-o", tmp_path / "m", "--bits", 4, "--method", method)
+    assert "\njudgements  not used\n" in text
     assert_same(tmp_path / "m", OURS[method](4, random_state=0).fit(X[200:260], Y[200:260]))
 
 

@@ -70,11 +70,12 @@ def test_which_methods_learn_without_labels(spec, expected):
 
 def test_labels_are_one_value_a_row():
     y = np.array(["a", "b", "a", "c"])
-    assert check_labels(Dataset(X, y), FILE, "why") is y
+    assert check_labels(Dataset(X, y), FILE, "why").tolist() == y.tolist()
+    assert check_labels(Dataset(X, y[:, None]), FILE, "why").tolist() == y.tolist()
     for bad, part in (
         (None, "d.npz holds no labels y, but why; use a .npz with y"),
-        (np.zeros((4, 2)), r"y of d.npz has shape \(4, 2\); give one label a row"),
-        (np.array([0, 1, np.nan, 1]), "y of d.npz holds NaN or infinite values"),
+        (np.zeros((4, 2)), r"y of d.npz: labels have shape \(4, 2\), and row 0 has 0 of the labels"),
+        (np.array([0, 1, np.nan, 1]), "y of d.npz: y holds NaN in row 2"),
     ):
         with pytest.raises(ValueError, match=part):
             check_labels(Dataset(X, bad), FILE, "why")

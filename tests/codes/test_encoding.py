@@ -47,9 +47,9 @@ def test_a_number_that_is_not_finite_is_found_in_every_block(bad, row, rng, monk
     X[row, 1] = bad
     planes = make_planes(np.zeros(3), np.eye(3), np.zeros(3))
     monkeypatch.setattr(encoding, "BLOCK_ROWS", 7)
-    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match=f"Coder: X holds (NaN|infinity) in row {row}, column 1"):
         encode_by_bits("Coder", signs, X, 3, 3)
-    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match=f"Coder: X holds (NaN|infinity) in row {row}, column 1"):
         encode_by_planes("Coder", planes, X, 3, 3)
 
 

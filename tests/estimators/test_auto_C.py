@@ -135,7 +135,7 @@ def test_a_failed_search_leaves_the_model_as_it_was(encoder, monkeypatch):
 @pytest.mark.parametrize("encoder", AUTO, ids=lambda each: type(each).__name__)
 @pytest.mark.parametrize(
     "y",
-    [Labels(Y), Triplets(np.array([[0, 10, 1]])), np.eye(10, dtype=int)[Y]],
+    [Labels(Y), Triplets(np.array([[0, 10, 1]])), np.eye(10, dtype=int)[Y] | np.eye(10, dtype=int)[0]],
     ids=["Labels", "Triplets", "0/1"],
 )
 def test_C_is_chosen_by_plain_labels_only(encoder, y):

@@ -81,6 +81,11 @@ def test_unlabeled_rows_move_the_bits_to_where_they_lie():
     assert moved.score(far, Y[Y >= 5]) > plain.score(far, Y[Y >= 5]) + 0.05
 
 
+def test_unlabeled_rows_that_may_be_in_another_unit_are_told(caplog):
+    DistilHash(4, random_state=0).fit(X[TRAIN] / 255, Y[TRAIN], unlabeled=X)
+    assert "a typical row of unlabeled reaches 16 where one of X reaches 0.0627: check that both" in caplog.text
+
+
 def test_what_cannot_be_distilled_is_refused():
     with pytest.raises(
         ValueError, match="embedding='metric' learns from labels: give y, or embedding='cosine'"
@@ -89,14 +94,16 @@ def test_what_cannot_be_distilled_is_refused():
     with pytest.raises(ValueError, match="no piece of embeddings is called 'nosuch'; there are cosine"):
         DistilHash(4, embedding="nosuch").fit(X, Y)
     for settings in ({}, {"embedding": "metric"}):
-        for y in (Neighbours(), Triplets(np.array([[0, 1, 2]])), Labels(Y), np.eye(10, dtype=int)[Y]):
+        for y in (Neighbours(), Triplets(np.array([[0, 1, 2]])), Labels(Y)):
             with pytest.raises(ValueError, match=r"y is .+: give it to StructHash or CGHash"):
                 DistilHash(4, **settings).fit(X, y)
+    with pytest.raises(ValueError, match="row 0 has 2 of the labels; give one label for each of the"):
+        DistilHash(4).fit(X, np.column_stack([np.eye(10, dtype=int)[Y], np.ones(len(Y), int)]))
     with pytest.raises(TypeError, match="y is the class Qrels; give an instance of it"):
         DistilHash(4).fit(X, Qrels)
     bad = X[:9].copy()
     bad[3, 3] = np.nan
-    with pytest.raises(ValueError, match="contains NaN"):
+    with pytest.raises(ValueError, match="unlabeled holds NaN in row 3, column 3"):
         DistilHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=bad)
     for rows in (X[:1], np.ones((5, 64))):
         with pytest.raises(
@@ -105,10 +112,12 @@ def test_what_cannot_be_distilled_is_refused():
             DistilHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=rows)
     with pytest.raises(ValueError, match="unlabeled: X has 5 features"):
         DistilHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=X[:9, :5])
-    with pytest.raises(
-        ValueError, match=r"unlabeled reaches 1.6e\+41 where X reaches 16; give both in the same"
-    ):
-        DistilHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=X * 1e40)
+    DistilHash(4, random_state=0).fit(X[TRAIN], Y[TRAIN], unlabeled=X * 50)
+    for factor in (1e4, 1e-4, 1e40):
+        with pytest.raises(
+            ValueError, match=r"typical row of unlabeled reaches .* X reaches 16; give both in the"
+        ):
+            DistilHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=X * factor)
     with pytest.raises(ValueError, match="unlabeled has 9 rows, all the same"):  # as floats
         DistilHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=np.full((9, 64), 2**62) + np.arange(9)[:, None])
     with pytest.raises(ValueError, match="continuous"):

@@ -43,6 +43,7 @@ def test_judgements_that_help_other_queries_are_learned_from(qrels):
     model = DistilHash(8, random_state=0).fit(X[DOCUMENTS], qrels)
     assert model.embedding_ is None
     assert model.reason_ == "judgements help held-out queries"
+    assert model.judged_
     same(model, StructHash(8, random_state=0).fit(X[DOCUMENTS], qrels))
 
 
@@ -52,6 +53,7 @@ def test_judgements_that_do_not_are_not(qrels):
     model = DistilHash(8, random_state=0).fit(X[DOCUMENTS], qrels)
     assert model.embedding_ == Cosine()
     assert model.reason_ == "judgements do not help held-out queries"
+    assert not model.judged_
     same(model, DistilHash(8, random_state=0).fit(X[DOCUMENTS]))
 
 

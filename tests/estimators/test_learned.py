@@ -60,6 +60,17 @@ def test_without_warm_start_a_second_fit_starts_from_the_beginning(cls, digits):
     assert model.set_params(n_bits=2).fit(X, y).n_bits_ == 2
 
 
+@pytest.mark.parametrize("cls", [CGHash, StructHash])
+def test_a_warm_start_with_other_labels_keeps_the_bits_and_learns_the_rest_from_them(cls, digits):
+    X, y = digits
+    model = cls(3, random_state=0, warm_start=True).fit(X, y)
+    bits = model.transform(X)
+    model.set_params(n_bits=5).fit(X, y % 2)
+    same = cls(5, random_state=0, warm_start=True).fit(X, y)
+    np.testing.assert_array_equal(model.transform(X)[:, :3], bits)
+    assert (model.transform(X)[:, 3:] != same.transform(X)[:, 3:]).any()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("cls", ALL)
 def test_a_warm_start_that_cannot_go_on_is_refused_and_the_model_stays(cls, digits):
@@ -168,7 +179,7 @@ def test_bad_rows_and_labels_leave_every_attribute_as_it_was(cls, digits):
         (X, np.zeros(len(X)), "give at least 2 classes"),
         (np.where(X > 15, np.nan, X), y, "NaN"),
         (np.zeros((30, 5)), np.arange(30) % 3, "the same"),
-        (X[:, :5], y[:9], "inconsistent numbers"),
+        (X[:, :5], y[:9], r"labels have shape \(9,\)"),
     ):
         with pytest.raises(ValueError, match=message):
             model.fit(rows, labels)
@@ -241,5 +252,5 @@ def test_a_row_with_nan_is_refused_in_the_name_of_the_class(cls, digits):
     holed = X[:3].copy()
     holed[1, 0] = np.nan
     for code in (model.encode, model.encode_queries, model.transform):
-        with pytest.raises(ValueError, match=f"Input X contains NaN.\n{cls.__name__} does not accept"):
+        with pytest.raises(ValueError, match=f"{cls.__name__}: X holds NaN in row 1, column 0; remove"):
             code(holed)

@@ -3,13 +3,17 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics import average_precision_score
+from sklearn.model_selection import KFold, cross_val_score
 
-from structhash import CGHash, DistilHash, HashEncoder, StructHash
+from structhash import CGHash, DistilHash, HashEncoder, Labels, StructHash
+from structhash.baselines import OneHot
 from structhash.codes import unpack
+from structhash.evaluation import compare
 from structhash.metrics import average_precision, tie_blocks
 
 X, Y = (array[:120] for array in load_digits(return_X_y=True))
@@ -140,8 +144,53 @@ def test_score_refuses_labels_that_do_not_fit(model):
         model.score(X, np.arange(120))
     with pytest.raises(ValueError, match=r"labels have shape \(5, 2\); give one label for each of the"):
         model.score(X, np.eye(2)[[0, 1, 0, 1, 0]])
-    with pytest.raises(ValueError, match="no two of the 120 rows have a label in common; give labels that"):
+    with pytest.raises(ValueError, match="at least one class needs 2 rows"):
         model.score(X, np.eye(120))
+    alone = np.eye(120, 121)
+    alone[0, 120] = 1
+    with pytest.raises(ValueError, match="no two of the 120 rows have a label in common; give labels that"):
+        model.score(X, alone)
+
+
+@pytest.mark.parametrize(
+    "frame", [lambda y: y[:, None], lambda y: pd.DataFrame({"y": y}), lambda y: y.astype("S")]
+)
+def test_labels_in_one_column_and_as_bytes_can_be_cross_validated(frame):
+    found = cross_val_score(DistilHash(**SMALL), X, frame(Y), cv=KFold(2), error_score="raise")
+    np.testing.assert_array_equal(found, cross_val_score(DistilHash(**SMALL), X, Y, cv=KFold(2)))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.where(Y == 3, np.nan, Y), "y holds NaN in row 3; give each row a label"),
+        ([{int(label)} for label in Y], "y holds a set in row 0: .* give an indicator matrix"),
+        (Y + 0.5, "y holds fractions"),
+    ],
+)
+def test_score_refuses_what_fit_refuses(model, y, message):
+    for action in (
+        lambda: model.score(X, y),
+        lambda: DistilHash(**SMALL).fit(X, y),
+        lambda: OneHot(4).fit(X, y),
+    ):
+        with pytest.raises(ValueError, match=message):
+            action()
+    for kind in (StructHash, CGHash):
+        with pytest.raises(ValueError, match=message):
+            kind(**SMALL).fit(X, y)
+        with pytest.raises(ValueError, match=message):
+            kind(**SMALL).fit(X, Labels(y))
+    with pytest.raises(ValueError, match=message):
+        compare(["lsh"], X, y)
+
+
+@pytest.mark.parametrize("encoder", [*ENCODERS.values(), OneHot(4, random_state=0)], ids=repr)
+def test_one_label_a_row_as_indicators_is_a_class(encoder):
+    one_hot = np.eye(12)[Y]  # two labels that no row has
+    by_class, by_column = (clone(encoder).fit(X, y) for y in (Y, one_hot))
+    assert by_class.fingerprint() == by_column.fingerprint()
+    assert by_class.score(X, one_hot) == by_class.score(X, Y)
 
 
 def test_score_by_indicators_is_that_by_labels_and_knows_several(model):

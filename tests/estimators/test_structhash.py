@@ -51,7 +51,7 @@ def test_structhash_learns_every_ranking(ranking):
 
 
 def test_labels_are_needed_and_the_ranking_is_sndcg_by_default():
-    with pytest.raises(ValueError, match="StructHash estimator requires y to be passed"):
+    with pytest.raises(ValueError, match="the method requires y to be passed"):
         StructHash(**SMALL).fit(X)
     with pytest.raises(ValueError, match="requires y to be passed"):
         StructHash(**SMALL).fit(X, None)

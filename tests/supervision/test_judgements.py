@@ -37,6 +37,7 @@ def test_the_given_array_stays_as_it_is():
         (TABLE + np.array([0, 1, 0]), "judged documents run from 2 to 10; give 0 to 9"),
         (TABLE - [0, 2, 0], "judged documents run from -1 to 7; give 0 to 9"),
         (TABLE - [0, 0, 1], "judged grades run from -1 to 2; give 0 to 52"),
+        ([[0, 1, 10**20]], "judged grades run from 1" + "0" * 20 + " to .*; give 0 to 52"),
         (TABLE + np.array([0, 0, 50]), "judged grades run from 50 to 53; give 0 to 52"),
         ([*SORTED, [2, 9, 1]], "document 9 has the grade 1 and another for query 2; give it one grade"),
     ],

@@ -36,8 +36,11 @@ def float_type(dtype: Any) -> np.dtype[Any]:
 
 
 def as_floats(X: NDArray[Any]) -> NDArray[Any]:
-    """Return X in its `float_type`, without a copy if X has that type already."""
-    return X.astype(float_type(X.dtype), copy=False)
+    """Return X in its `float_type` and in C order, without a copy if X is so already.
+
+    Products of the same numbers in another order differ in their last digits.
+    """
+    return X.astype(float_type(X.dtype), order="C", copy=False)
 
 
 def row_slices(n: int, rows: int = BLOCK_ROWS) -> Iterator[slice]:

@@ -8,8 +8,19 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_choice", "check_count", "check_nonnegative", "check_positive", "describe", "join_names"]
+__all__ = [
+    "MAX_BITS",
+    "MAX_COUNT",
+    "check_choice",
+    "check_count",
+    "check_nonnegative",
+    "check_positive",
+    "describe",
+    "join_names",
+]
 
+MAX_BITS = 2**16  # of a code
+MAX_COUNT = 2**31 - 1  # compiled code counts so far
 _MAX_SHOWN_CHARACTERS = 80
 _MAX_SHOWN_NAMES = 8
 
@@ -26,7 +37,10 @@ def describe(value: Any) -> str:
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"{type(value).__name__} of shape {tuple(shape)}"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return f"an integer of {value.bit_length()} bits"
     if len(text) <= _MAX_SHOWN_CHARACTERS:
         return text
     if isinstance(value, Sized) and not isinstance(value, str):
@@ -45,18 +59,27 @@ def join_names(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_MAX_SHOWN_NAMES])}, ... ({len(names)} in all)"
 
 
-def check_count(name: str, value: Any, least: int = 1) -> None:
-    """Raise ValueError unless the setting `name` has an integer `value` of at least `least`."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+def check_count(name: str, value: Any, least: int = 1, most: int | None = MAX_COUNT) -> None:
+    """Raise ValueError unless the setting `name` has an integer `value` from `least` to `most`.
+
+    >>> check_count("n_bits", 10**30, most=MAX_BITS)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_bits=1000000000000000000000000000000: give an integer of at least 1 and at most 65536
+    """
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least:
         raise ValueError(f"{name}={describe(value)}: give an integer of at least {least}")
+    if most is not None and value > most:
+        raise ValueError(f"{name}={describe(value)}: give an integer of at least {least} and at most {most}")
 
 
-def check_positive(name: str, value: Any, most: float = np.finfo(float).max) -> None:
-    """Raise ValueError unless the setting `name` has a number `value` above 0 and of at most `most`."""
+def check_positive(name: str, value: Any, most: float = np.finfo(float).max, above: float = 0.0) -> None:
+    """Raise ValueError unless the setting `name` has a number `value` above `above` and of at most `most`."""
     number: Any = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
-    if not 0 < number <= most:
-        limit = "a finite number above 0" if most > 1e300 else f"a number above 0 and at most {most:g}"
-        raise ValueError(f"{name}={describe(value)}: give {limit}")
+    if not above < number <= most:
+        limit = f"number above {above:g}" + (f" and at most {most:g}" if most < 1e300 else "")
+        raise ValueError(f"{name}={describe(value)}: give a {'finite ' if most > 1e300 else ''}{limit}")
 
 
 def check_nonnegative(name: str, value: Any) -> None:

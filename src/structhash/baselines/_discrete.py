@@ -13,7 +13,7 @@ from structhash._numerics.blocks import normalize_rows
 from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._gauss_kernel import KERNEL_FIELDS, gauss_features, gauss_kernel
 from structhash.baselines._rows import mean_of
-from structhash.baselines.base import SupervisedBaseline, TrainingRows, equal_bits
+from structhash.baselines.base import MAX_SQUARABLE, SupervisedBaseline, TrainingRows, equal_bits
 from structhash.io.fields import Field
 from structhash.pieces import Params
 
@@ -67,8 +67,9 @@ class DiscreteHash(SupervisedBaseline):
         super().check_settings()
         for name in ("n_anchors", "max_iter"):
             check_count(name, getattr(self, name))
-        for name in ("bandwidth", "ridge", "nu", "kernel_ridge"):
+        for name in ("ridge", "nu", "kernel_ridge"):
             check_positive(name, getattr(self, name))
+        check_positive("bandwidth", self.bandwidth, most=MAX_SQUARABLE, above=1 / MAX_SQUARABLE)
 
     def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
         dtype = rows.X.dtype

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
+from structhash._numerics.labels import read_classes
 from structhash._numerics.randomness import check_random_state, generator
-from structhash._numerics.validation import check_count
+from structhash._numerics.validation import MAX_BITS, check_count
 from structhash.baselines._rows import check_finite, mean_of
 from structhash.codes.planes import Planes, make_planes
 from structhash.estimators._same_codes import warn_about_same_codes
@@ -106,7 +105,7 @@ class Baseline(HashEncoder):
     def check_settings(self) -> None:
         """Refuse `n_bits` and `random_state` where they are not allowed; see `HashEncoder.check_settings`."""
         if self.n_bits is not None or not self.own_length:
-            check_count("n_bits", self.n_bits)
+            check_count("n_bits", self.n_bits, most=MAX_BITS)
         check_random_state(self.get_params(deep=False).get("random_state"))
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -118,8 +117,9 @@ class Baseline(HashEncoder):
             At least two rows, not all the same. float32 and float64 stay; float16 and small integers become
             float32, all others float64.
         y : array (n,), optional
-            A label a row: numbers, strings or booleans. Methods that learn without labels ignore it. Methods
-            that learn from labels need at least two classes.
+            A label a row: text, bytes, booleans, whole numbers or dates; -1 is a class like any other. 0/1
+            indicators (n, L) with one label a row are classes, too. Methods that learn without labels ignore
+            it. Methods that learn from labels need at least two classes.
 
         Returns
         -------
@@ -183,11 +183,8 @@ class SupervisedBaseline(Baseline):
         if isinstance(y, Supervision):
             method, given = type(self).__name__, type(y).__name__
             raise TypeError(f"{method} learns from one label a row; {given} is for StructHash and CGHash")
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The number of unique classes")  # a few rows a class are enough
-            checked = self._check_input(X, y)
-            check_classification_targets(checked.y)
-        classes, class_index = np.unique(checked.y, return_inverse=True)
+        checked = self._check_input(X)
+        classes, class_index = read_classes(y, len(checked.X))
         if len(classes) < 2:
             raise ValueError(f"y has one class only, {classes.tolist()[0]!r}; give labels of at least two")
         return TrainingRows(checked.X, mean_of(checked.X), classes, class_index), checked.columns

@@ -237,6 +237,8 @@ def _report(fitted: _Fitted, dataset: Dataset, seconds: float, out: Path, as_jso
     last_bit = encoder.history_[-1] if encoder.history_ else {}
     if "objective" in last_bit:
         facts["objective"] = last_bit["objective"]
+    if dataset.qrels is not None:
+        facts["judgements"] = "learned from" if encoder.judged_ else "not used"
     facts["file"] = str(out)
     if fitted.tried and as_json:
         facts["tried"] = fitted.tried

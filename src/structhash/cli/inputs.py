@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.labels import read_classes
 from structhash._numerics.validation import describe, join_names
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation.judged import check_judged_method
@@ -161,11 +162,11 @@ def check_labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:
             f"{path} holds no labels y, but {why}; use a .npz with y or a .csv with a column y, or name the "
             "labels by --label"
         )
-    if data.y.ndim != 1:
-        raise ValueError(f"y of {path} has shape {data.y.shape}; give one label a row")
-    if data.y.dtype.kind == "f" and not np.isfinite(data.y).all():
-        raise ValueError(f"y of {path} holds NaN or infinite values; give each row a label")
-    return data.y
+    try:
+        values, index = read_classes(data.y, len(data.X))
+    except ValueError as error:
+        raise ValueError(f"y of {path}: {error}") from None
+    return values[index]
 
 
 def read_judgements(data: Dataset, path: Path) -> NDArray[np.int64]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite
 
 from structhash._numerics.blocks import BLOCK_ROWS, as_floats, row_slices
+from structhash._numerics.matrices import check_finite_rows
 from structhash.codes.packing import pack
 from structhash.codes.planes import Planes, make_product, write_codes
 
@@ -32,7 +32,7 @@ def encode_by_bits(
     method : str
         Class name, for error messages.
     bits_of : callable
-        Takes a block of float rows (b, d) and returns all its bits (b, n_learned).
+        Takes a block of rows, float64 (b, d), and returns all its bits (b, n_learned).
     rows : ndarray (n, d)
         Of any number type.
     n_learned : int
@@ -52,8 +52,8 @@ def encode_by_bits(
     """
     codes = np.empty((len(rows), -(-n_bits // 8)), np.uint8)
     for block in row_slices(len(rows), BLOCK_ROWS):
-        X = as_floats(rows[block])
-        assert_all_finite(X, estimator_name=method, input_name="X")
+        X = rows[block].astype(np.float64, order="C", copy=False)  # equal numbers of any type have one code
+        check_finite_rows(X, f"{method}: X", block.start)
         bits = bits_of(X)
         if bits.shape[1] != n_learned:
             raise ValueError(f"there are {bits.shape[1]} columns for {n_learned} bits")
@@ -98,5 +98,5 @@ def encode_by_planes(
     for block in row_slices(len(rows), BLOCK_ROWS):
         X = as_floats(rows[block])
         if not write_codes(product, X, codes[block], scores):
-            assert_all_finite(X, estimator_name=method, input_name="X")
+            check_finite_rows(X, f"{method}: X", block.start)
     return codes

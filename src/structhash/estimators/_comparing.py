@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash._numerics.labels import read_labels
 from structhash._numerics.randomness import check_random_state, generator
-from structhash._numerics.validation import check_count, check_positive
+from structhash._numerics.validation import MAX_BITS, check_count, check_positive
 from structhash.estimators._auto_C import MAX_C, choose_C, values_around
 from structhash.estimators._input import CheckedInput
 from structhash.estimators._learned import LEARNED_FIELDS, LearnedEncoder, warn_about
@@ -18,8 +22,9 @@ from structhash.masters.base import Master
 from structhash.masters.schedules.base import Schedule
 from structhash.pair_weights import Comparisons, PairGraph
 from structhash.pieces import is_auto, load
-from structhash.supervision import Supervision, as_supervision, check_labels, is_indicator
+from structhash.supervision import Labels, Qrels, Supervision
 from structhash.supervision.base import check_partners
+from structhash.supervision.labels import check_classes
 from structhash.training.column_generation import learn
 from structhash.training.comparisons import problem_from_comparisons
 from structhash.training.hash_function import HashFunction
@@ -63,9 +68,14 @@ class ComparingEncoder(LearnedEncoder):
         Parameters
         ----------
         X : array (n, d)
-            Training rows, or documents where y is `Qrels` with query vectors.
+            Training rows, or documents where y is `Qrels` with query vectors. Their order in memory does not
+            matter. float16, float32 and integers of up to 16 bits are learned from in float32, all others in
+            float64: the codes of the same numbers agree within each of the two, and may differ by rounding
+            between them.
         y : array (n,), array (n, L) or Supervision
-            A label a row; 0/1 indicators of L labels; or `Labels`, `Triplets`, `Neighbours`, `Qrels`.
+            A label a row (text, bytes, booleans, whole numbers or dates; -1 is a class like any other); 0/1
+            indicators of L labels, which are classes where each row has exactly one; or `Labels`, `Triplets`,
+            `Neighbours`, `Qrels`.
 
         Returns
         -------
@@ -116,7 +126,7 @@ class ComparingEncoder(LearnedEncoder):
     def _load_pieces(self) -> Pieces:
         """The pieces of this encoder's settings, after a check of the others."""
         objective = load(self.objective_kind, self._objective())
-        check_count("n_bits", self.n_bits)
+        check_count("n_bits", self.n_bits, most=MAX_BITS)
         check_random_state(self.random_state)
         n_threads(self.n_jobs)
         if not is_auto(self.C):
@@ -135,10 +145,9 @@ class ComparingEncoder(LearnedEncoder):
         )
 
     def _learn(self, X: Any, y: Any, pieces: Pieces) -> Iterator[Step]:
-        checked = self._check_data(X, y)
-        supervision = as_supervision(checked.y, self.n_near, self.n_far)
+        checked, supervision, class_index = self._check_data(X, y)
         plan = self._plan(pieces.start)
-        C = self._settle_C(checked, plan.kept)
+        C = self._settle_C(checked.X, class_index, plan.kept)
 
         def make_master(comparisons: Comparisons, graph: PairGraph) -> Master:
             parts = pieces.objective, pieces.regularizer, pieces.schedule
@@ -150,31 +159,40 @@ class ComparingEncoder(LearnedEncoder):
             checked.X, supervision, pieces.family, pieces.schedule, make_master, rng
         )
         learned = yield from learn(problem, plan, rng)
-        class_index = check_labels(checked.y, len(checked.X))[0] if getattr(checked.y, "ndim", 0) == 1 else None
         warn_about(learned, self.n_bits, C, checked.X, class_index)
-        self._store(checked.columns, {**learned.attributes(), "C_": C})
+        self._store(checked.columns, {**learned.attributes(), "C_": C, "judged_": isinstance(y, Qrels)})
 
-    def _check_data(self, X: Any, y: Any) -> CheckedInput:
-        """X and y after the checks for this type of y."""
-        if isinstance(y, Supervision) or is_indicator(y):
-            if is_auto(self.C):
-                raise ValueError(
-                    f"C='auto' is chosen by labels, one a row; y is of type {type(y).__name__}: give such "
-                    f"labels, or a number for C, such as {self.usual_C:g}"
-                )
-            keep = not isinstance(y, Supervision)  # a supervision may compute with X, so it gets floats
-            return self._check_input(X, keep=keep)._replace(y=y)
-        checked = self._check_input(X, y, keep=True)
-        check_labels(checked.y, len(checked.X))
-        return checked
+    def _check_data(self, X: Any, y: Any) -> tuple[CheckedInput, Supervision, NDArray[np.int64] | None]:
+        """X after the checks, y as a supervision, and the class of each row where y is one label a row."""
+        if isinstance(y, Supervision):
+            self._refuse_auto_C(f"type {type(y).__name__}")
+            return self._check_input(X), y, None  # a supervision may compute with X, so X is floats
+        checked = self._check_input(X, keep=True)
+        labels, supervision = read_labels(y, len(checked.X)), Labels(y, self.n_near, self.n_far)
+        if labels.indicators is not None:
+            self._refuse_auto_C("several labels a row")
+            return checked, supervision, None
+        check_classes(labels.values, labels.class_index)
+        return checked, supervision, labels.class_index
 
-    def _settle_C(self, checked: CheckedInput, kept: HashFunction | None) -> float:
+    def _refuse_auto_C(self, given: str) -> None:
+        """ValueError where C is to be chosen by labels and y is something else."""
+        if is_auto(self.C):
+            raise ValueError(
+                f"C='auto' is chosen by labels, one a row; y is of {given}: give such labels, or a "
+                f"number for C, such as {self.usual_C:g}"
+            )
+
+    def _settle_C(
+        self, X: NDArray[Any], class_index: NDArray[np.int64] | None, kept: HashFunction | None
+    ) -> float:
         """C as set, or the C of the kept bits, or the C that held-out rows choose."""
         if not is_auto(self.C):
             return self.C  # type: ignore[return-value]
         if kept is not None:
             return self.C_
-        return choose_C(self, self.usual_C, checked.X, checked.y)
+        assert class_index is not None  # `_refuse_auto_C`
+        return choose_C(self, self.usual_C, X, class_index)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

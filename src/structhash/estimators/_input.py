@@ -1,4 +1,4 @@
-"""Training rows and labels, checked without a change to the estimator."""
+"""Training rows, checked without a change to the estimator."""
 
 from __future__ import annotations
 
@@ -8,39 +8,35 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from structhash._numerics.blocks import as_floats, row_slices
+from structhash._numerics.matrices import check_finite_rows, open_matrix
 
 
 class CheckedInput(NamedTuple):
-    """Training rows and labels after the checks, and what scikit-learn stores about the columns.
+    """Training rows after the checks, and what scikit-learn stores about the columns.
 
     Attributes
     ----------
     X : ndarray (n, d)
-    y : ndarray (n,) or None
+        In C order, whatever the order of the input: codes depend on the numbers alone.
     columns : dict
         ``n_features_in_`` and, where the columns have names, ``feature_names_in_``.
     """
 
     X: NDArray[Any]
-    y: Any
     columns: dict[str, Any]
 
 
-def check_input(
-    estimator: BaseEstimator, X: Any, y: Any, keep: bool, magnitudes: tuple[float, float]
-) -> CheckedInput:
-    """Check X (and y) for `fit`; the estimator does not change.
+def check_input(estimator: BaseEstimator, X: Any, keep: bool, magnitudes: tuple[float, float]) -> CheckedInput:
+    """Check X for `fit`; the estimator does not change.
 
     Parameters
     ----------
     estimator : HashEncoder
     X : array (n, d)
         float32 and float64 stay; float16 and small integers become float32.
-    y : array (n,) or "no_validation"
     keep : bool
         Whether a numpy array stays as it is; it then becomes floats a block at a time, later.
     magnitudes : (float, float)
@@ -53,20 +49,20 @@ def check_input(
     Raises
     ------
     ValueError, TypeError
-        If X is not a finite matrix of at least two rows, or y does not fit it.
+        If X is not a finite matrix of at least two rows.
     """
     probe = copy.copy(estimator)  # scikit-learn writes the columns into the estimator it is given
-    checked = _validate(probe, X, y, keep, reset=True, ensure_min_samples=2)
-    rows, labels = checked if isinstance(checked, tuple) else (checked, None)
+    rows = _validate(probe, X, keep, reset=True, ensure_min_samples=2)
+    rows = rows.astype(rows.dtype.newbyteorder("="), order="C", copy=False)
     _check_magnitudes(type(estimator).__name__, rows, magnitudes)
     names = ("n_features_in_", "feature_names_in_")
     columns = {name: getattr(probe, name) for name in names if name in vars(probe)}
-    return CheckedInput(rows, labels, columns)
+    return CheckedInput(rows, columns)
 
 
 def open_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
     """Rows to encode: a matrix of the right width whose numbers are not checked yet."""
-    opened: NDArray[Any] = _validate(estimator, X, "no_validation", True, reset=False, ensure_min_samples=1)
+    opened: NDArray[Any] = _validate(estimator, X, True, reset=False, ensure_min_samples=1)
     return opened
 
 
@@ -85,7 +81,7 @@ def _check_magnitudes(method: str, rows: NDArray[Any], allowed: tuple[float, flo
     largest = 0.0
     for block in row_slices(len(rows)):
         X = as_floats(rows[block])
-        assert_all_finite(X, estimator_name=method, input_name="X")
+        check_finite_rows(X, f"{method}: X", block.start)
         here = max(X.max(), -X.min())
         if here > np.finfo(X.dtype).max / 1e8:
             raise ValueError(f"X reaches {here:.3g}, near the end of {X.dtype}; divide it by that")
@@ -94,17 +90,26 @@ def _check_magnitudes(method: str, rows: NDArray[Any], allowed: tuple[float, flo
         raise ValueError(f"X reaches {largest:.3g}, whose square {method} cannot hold; divide X by that")
 
 
-def _validate(estimator: BaseEstimator, X: Any, y: Any, keep: bool, **settings: Any) -> Any:
-    """X (and y) with names, shape and type checked by scikit-learn, but not whether the numbers are finite."""
-    dtype: Any = getattr(X, "dtype", None)
-    if np.ma.isMaskedArray(X):
-        raise TypeError("X is a masked array; fill or drop what is masked and give a plain array")
-    if isinstance(dtype, np.dtype) and dtype.kind in "mM":
+def _validate(estimator: BaseEstimator, X: Any, keep: bool, **settings: Any) -> Any:
+    """X with names, shape and type checked by scikit-learn, but not whether the numbers are finite."""
+    X = open_matrix(X)
+    dtype = _number_type(X)
+    if dtype is not None and dtype.kind in "mM":
         raise TypeError(f"X is {dtype}; give numbers, such as days since a date")
-    number = isinstance(dtype, np.dtype) and dtype.kind in "fiub"
+    number = dtype is not None and dtype.kind in "fiub"
     allowed: Any = [np.float64, np.float32]
     if number and isinstance(X, np.ndarray) and keep:
         allowed = None
-    elif number and dtype.itemsize <= 2:
+    elif dtype is not None and number and dtype.itemsize <= 2:
         allowed = np.float32
-    return validate_data(estimator, X, y, dtype=allowed, ensure_all_finite=False, **settings)
+    return validate_data(estimator, X, dtype=allowed, ensure_all_finite=False, **settings)
+
+
+def _number_type(X: Any) -> np.dtype[Any] | None:
+    """The numpy type of an array, or the one that holds all columns of a frame; None where there is none."""
+    if isinstance(dtype := getattr(X, "dtype", None), np.dtype):
+        return dtype
+    try:
+        return np.result_type(*(getattr(each, "numpy_dtype", each) for each in X.dtypes))
+    except (AttributeError, TypeError, ValueError):  # no frame, or a column that is not of numbers
+        return None

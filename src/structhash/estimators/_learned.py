@@ -25,7 +25,8 @@ LEARNED_FIELDS = (
     Field("prefix_weights_", ("n_bits", "n_bits"), least=0),
     Field("weighted_", kind="bool"),
     Field("n_skipped_", kind="int", least=0),
-)  # what `Learned.attributes` gives, besides the hash function and what all estimators have
+    Field("judged_", kind="bool"),
+)  # besides the hash function and what all estimators have
 
 
 class LearnedEncoder(HashEncoder):

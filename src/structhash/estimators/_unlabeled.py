@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import assert_all_finite
 
-from structhash._numerics.blocks import as_floats, float_type, row_slices
+from structhash._numerics.blocks import as_floats, row_slices
+from structhash._numerics.matrices import check_finite_rows
 from structhash.estimators._input import CheckedInput, open_beside
 
 logger = logging.getLogger("structhash")
 
 MIN_ROWS = 50  # fewer describe the rows to be searched too poorly
-MAX_RATIO = 1e30  # of the largest unlabeled number to the largest of X; above it, the units must differ
+MAX_RATIO = 1000.0  # of the size of a typical unlabeled row to that of X, or back: above it, the units differ
+SUSPICIOUS_RATIO = 100.0
 
 
 def check_unlabeled(estimator: BaseEstimator, checked: CheckedInput, unlabeled: Any) -> NDArray[Any]:
@@ -35,13 +36,12 @@ def check_unlabeled(estimator: BaseEstimator, checked: CheckedInput, unlabeled: 
         The rows as they are.
     """
     rows = open_beside(estimator, checked, unlabeled, "unlabeled")
-    same, first, largest = True, as_floats(rows[:1]), 0.0
+    rows = rows.astype(rows.dtype.newbyteorder("="), order="C", copy=False)
+    same, first = True, as_floats(rows[:1])
     for block in row_slices(len(rows)):
         X = as_floats(rows[block])
-        with np.errstate(over="ignore", invalid="ignore"):
-            assert_all_finite(X, input_name="unlabeled")
+        check_finite_rows(X, "unlabeled", block.start)
         same = same and bool((first == X).all())
-        largest = max(largest, float(np.abs(X).max()))
     if same:
         raise ValueError(f"unlabeled has {len(rows)} rows, all the same; give rows that differ, or none")
     if len(rows) < MIN_ROWS:
@@ -50,9 +50,21 @@ def check_unlabeled(estimator: BaseEstimator, checked: CheckedInput, unlabeled: 
             "embedding='metric'",
             len(rows),
         )
-    own = max(float(np.abs(as_floats(checked.X[block])).max()) for block in row_slices(len(checked.X)))
-    if largest / MAX_RATIO > max(own, np.finfo(float_type(checked.X.dtype)).tiny):
-        raise ValueError(
-            f"unlabeled reaches {largest:.3g} where X reaches {own:.3g}; give both in the same unit"
-        )
+    _check_units(_typical_size(rows), _typical_size(checked.X))
     return rows
+
+
+def _check_units(size: float, own: float) -> None:
+    """Refuse unlabeled rows whose typical size is far from that of X; warn where it is suspicious."""
+    apart = max(size, own) / max(min(size, own), np.finfo(float).tiny)
+    message = f"a typical row of unlabeled reaches {size:.3g} where one of X reaches {own:.3g}"
+    if apart > MAX_RATIO:
+        raise ValueError(f"{message}; give both in the same unit")
+    if apart > SUSPICIOUS_RATIO:
+        logger.warning("%s: check that both are in the same unit", message)
+
+
+def _typical_size(rows: NDArray[Any]) -> float:
+    """Median over the rows that are not zero of the largest magnitude in a row."""
+    sizes = np.concatenate([np.abs(as_floats(rows[block])).max(axis=1) for block in row_slices(len(rows))])
+    return float(np.median(sizes[sizes > 0])) if sizes.any() else 0.0

@@ -39,12 +39,14 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
     def encode(self, X: Any, n_bits: int | None = None) -> NDArray[np.uint8]:
         """Packed codes of rows X (n, d).
 
-        The code of a row depends on that row alone, not on the rows it comes with.
+        The code of a row depends on its numbers alone, not on their type or order in memory, nor on the rows
+        it comes with.
 
         Parameters
         ----------
         X : array (n, d)
-            Numbers of any type. A numpy array or a memory map is read in blocks and never copied whole.
+            Numbers of any type, in the unit of the training rows: nothing refuses rows in another unit, but
+            their codes are meaningless. A numpy array or a memory map is read in blocks and never copied whole.
         n_bits : int, optional
             Give only the first bits; all by default.
 
@@ -91,8 +93,9 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         Parameters
         ----------
         X : array (n, d)
-        y : array (n,) or (n, L)
-            A label a row, or 0/1 indicators of L labels; rows that share a label are relevant to each other.
+        y : array (n,), (n, 1) or (n, L)
+            Labels as `fit` takes them, or 0/1 indicators of L labels; rows that share a label are relevant to
+            each other.
 
         Returns
         -------
@@ -100,12 +103,13 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
 
         Raises
         ------
-        ValueError
-            If labels and rows differ in number, or no two rows share a label.
+        ValueError, TypeError
+            If labels and rows differ in number, a label is missing or of another type than `fit` takes, or no
+            two rows share a label.
         """
         codes = self.encode(X)
         queries = self.encode_queries(X) if self.queries_differ() else codes
-        return label_retrieval(queries, codes, np.asarray(y), self.search_weights_)
+        return label_retrieval(queries, codes, y, self.search_weights_)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to one file (safetensors with a JSON header); `load_model` reads it.
@@ -172,9 +176,9 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
             fitted["feature_names_in_"] = np.array(fitted["feature_names_in_"], dtype=object)
         return fitted
 
-    def _check_input(self, X: Any, y: Any = "no_validation", keep: bool = False) -> CheckedInput:
-        """X (and y) checked for `fit`: see `structhash.estimators._input`. The estimator does not change."""
-        return check_input(self, X, y, keep, self.magnitudes)
+    def _check_input(self, X: Any, keep: bool = False) -> CheckedInput:
+        """X checked for `fit`: see `structhash.estimators._input`. The estimator does not change."""
+        return check_input(self, X, keep, self.magnitudes)
 
     def _encode(self, X: Any, n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         """Packed codes of rows or queries X."""

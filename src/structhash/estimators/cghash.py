@@ -53,7 +53,7 @@ class CGHash(ComparingEncoder):
     warm_start : bool
         Keep the bits of the last fit and learn only those that a larger `n_bits` adds. With the same X, y,
         settings and integer random_state the result equals that of learning all at once; ``C="auto"`` keeps the
-        C of that fit.
+        C of that fit. With another y the old bits stay, and the weights and the new bits are learned from it.
     random_state : int, RandomState, Generator or None
         Draws partners, starts and redraws.
     n_jobs : int or None
@@ -67,6 +67,8 @@ class CGHash(ComparingEncoder):
     hash_function_ : HashFunction
     n_skipped_ : int
         Queries that were skipped: those without a relevant or without an irrelevant partner.
+    judged_ : bool
+        Whether y was judgements.
     C_ : float
         C as set or, with ``C="auto"``, as chosen.
 

@@ -31,6 +31,8 @@ class EncoderContract:
         One record a bit; empty for methods that do not learn bit by bit.
     weighted_ : bool
         Whether search and evaluation use the weights by default.
+    judged_ : bool
+        Whether the codes were learned from judgements. `fit` may take judgements and yet not use them.
     own_distance_ : str or None
         The name of the method's own distance, where it has one besides the Hamming distances.
     prefix_weights_ : ndarray (n_bits, n_bits) or None
@@ -57,6 +59,7 @@ class EncoderContract:
     weighted_ = False
     prefix_weights_: NDArray[np.float64] | None = None
     column_names_: list[str] | None = None
+    judged_ = False
     own_distance_: str | None = None
     takes_supervision: ClassVar[bool] = False
     takes_unlabeled: ClassVar[bool] = False

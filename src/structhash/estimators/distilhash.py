@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from structhash._numerics.randomness import check_random_state, generator
-from structhash._numerics.validation import check_count, check_positive, describe
+from structhash._numerics.validation import MAX_BITS, check_count, check_positive, describe
 from structhash.embeddings.base import Embedding
 from structhash.estimators._input import CheckedInput
 from structhash.estimators._learned import LEARNED_FIELDS, LearnedEncoder, warn_about
@@ -22,7 +22,7 @@ from structhash.families.base import Family
 from structhash.families.starts.base import Start
 from structhash.io.fields import Field, Fields
 from structhash.pieces import is_auto, load, spell
-from structhash.supervision import Qrels, Supervision, check_labels, is_indicator
+from structhash.supervision import Qrels, Supervision, check_labels
 from structhash.training.column_generation import finish, learn
 from structhash.training.distillation import embed_points, problem_from_embedding
 from structhash.training.embedding_choice import choose_embedding, warn_without_unlabeled
@@ -54,6 +54,11 @@ class _Choice(NamedTuple):
 
     learned: Learned
     reason: str
+
+    def attributes(self) -> dict[str, Any]:
+        """Fitted attributes of an estimator."""
+        judged = self.learned.function.embedding is None
+        return {**self.learned.attributes(), "judged_": judged, "reason_": self.reason}
 
 
 class DistilHash(LearnedEncoder):
@@ -95,6 +100,8 @@ class DistilHash(LearnedEncoder):
     prefix_weights_, hash_function_, n_skipped_ : as in `CGHash`
     embedding_ : Embedding or None
         What was distilled. None where the codes were learned from judgements.
+    judged_ : bool
+        Whether they were. ``reason_`` says why not where y was judgements.
     reason_ : str
         Why the method took this embedding or learned from judgements; empty where a setting names the
         embedding.
@@ -140,11 +147,11 @@ class DistilHash(LearnedEncoder):
         X : array (n, d)
             Training rows, or documents where y is `Qrels` with query vectors.
         y : array (n,), Qrels or None
-            A label a row, or judgements. Judgements are used only where they help held-out judged queries;
-            otherwise the codes are those of ``fit(X)``.
+            A label a row, as `CGHash` takes them (-1 is a class like any other), or judgements. Judgements are
+            used only where they help held-out judged queries; otherwise the codes are those of ``fit(X)``.
         unlabeled : array (m, d), optional
             Rows like those to be searched, such as the database itself, maybe of classes that y lacks. Bits are
-            then learned from these rows; y defines which rows are alike.
+            then learned from these rows; y defines which rows are alike. They are in the unit of X.
 
         Returns
         -------
@@ -173,11 +180,9 @@ class DistilHash(LearnedEncoder):
             One a bit.
         """
         pieces = self._load_pieces()
-        if isinstance(y, type):
-            raise TypeError(f"y is the class {y.__name__}; give an instance of it")
         if isinstance(y, Qrels):
             return self._learn_judged(X, y, unlabeled, pieces)
-        if isinstance(y, Supervision) or is_indicator(y):
+        if isinstance(y, Supervision):
             raise ValueError(
                 f"DistilHash learns from one label a row, from judgements or from X alone; y is "
                 f"{describe(y)}: give it to StructHash or CGHash"
@@ -230,7 +235,7 @@ class DistilHash(LearnedEncoder):
 
     def _load_pieces(self) -> _Pieces:
         """The pieces of this encoder's settings, after a check of the others."""
-        check_count("n_bits", self.n_bits)
+        check_count("n_bits", self.n_bits, most=MAX_BITS)
         check_positive("tolerance", self.tolerance)
         check_random_state(self.random_state)
         return _Pieces(self._named_embedding(), load("families", self.family), load("starts", self.start))
@@ -240,8 +245,8 @@ class DistilHash(LearnedEncoder):
         if y is None and self.needs_y():
             other = "embedding='cosine' or 'manifold'"
             raise ValueError(f"embedding={self.embedding!r} learns from labels: give y, or {other}")
-        checked = self._check_input(X, keep=True) if y is None else self._check_input(X, y, keep=True)
-        class_index = None if y is None else check_labels(checked.y, len(checked.X))[0]
+        checked = self._check_input(X, keep=True)
+        class_index = None if y is None else check_labels(y, len(checked.X))[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
         chosen = yield from self._distil(checked.X, class_index, others, pieces)
         self._become(checked, chosen, class_index)
@@ -305,4 +310,4 @@ class DistilHash(LearnedEncoder):
 
     def _become(self, checked: CheckedInput, chosen: _Choice, class_index: Any = None) -> None:
         warn_about(chosen.learned, self.n_bits, None, checked.X, class_index)
-        self._store(checked.columns, {**chosen.learned.attributes(), "reason_": chosen.reason})
+        self._store(checked.columns, chosen.attributes())

@@ -46,7 +46,8 @@ class StructHash(ComparingEncoder):
 
     Attributes
     ----------
-    n_bits_, weights_, weighted_, history_, prefix_weights_, hash_function_, n_skipped_, C_ : as in `CGHash`
+    n_bits_, weights_, weighted_, history_, prefix_weights_ : as in `CGHash`
+    hash_function_, n_skipped_, judged_, C_ : as in `CGHash`
 
     References
     ----------

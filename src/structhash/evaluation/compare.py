@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import check_count, describe
+from structhash._numerics.labels import read_classes
+from structhash._numerics.matrices import open_matrix
+from structhash._numerics.validation import MAX_BITS, check_count, describe
 from structhash.evaluation.methods import Method, parse_method
 from structhash.evaluation.scoring import (
     MEASURES,
@@ -108,9 +110,9 @@ def check_request(
     """
     lengths, draws, names = list(bits), list(seeds), list(measures)
     for n_bits in lengths:
-        check_count("bits", n_bits)
+        check_count("bits", n_bits, most=MAX_BITS)
     for seed in draws:
-        check_count("seeds", seed, least=0)
+        check_count("seeds", seed, least=0, most=2**32 - 1)
     check_measures(names, ties)
     parsed = [parse_method(method) if isinstance(method, str) else method for method in methods]
     return Request(parsed, [int(n_bits) for n_bits in lengths], [int(seed) for seed in draws], names, ties)
@@ -118,8 +120,8 @@ def check_request(
 
 def compare(
     methods: Iterable[str | Method],
-    X: NDArray[Any],
-    y: NDArray[Any],
+    X: Any,
+    y: Any,
     protocol: str = "seen",
     bits: Iterable[int] = (64,),
     seeds: Iterable[int] = (0, 1, 2),
@@ -134,10 +136,10 @@ def compare(
     ----------
     methods : iterable of str or Method
         Method specs, see `parse_method`: ``"structhash:ranking=auc"``, ``"itq@database"``, ``"float"``.
-    X : ndarray (n, d)
+    X : array (n, d)
         Rows.
-    y : ndarray (n,)
-        Labels.
+    y : array (n,)
+        Labels as `fit` takes them, one a row.
     protocol : str
         ``"seen"`` or ``"unseen"``: see `seen_classes` and `unseen_classes`.
     bits : iterable of int
@@ -158,8 +160,8 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        If the protocol, a method, a setting or a measure is not known, a number is not allowed, or labels and
-        rows differ in number.
+        If the protocol, a method, a setting or a measure is not known, a number is not allowed, or y is not
+        one label a row.
 
     Examples
     --------
@@ -167,20 +169,17 @@ def compare(
     >>> [result.distance for result in compare(["float", "lsh"], X, y, bits=[4], seeds=[0])]
     ['L2', 'plain']
     """
-    X, y = np.asarray(X), np.asarray(y)
-    sizes = _check_split(X, y, protocol, n_queries, n_train)
+    X = np.asarray(open_matrix(X))
+    _, class_index = read_classes(y, len(X))
+    sizes = _check_sizes(protocol, n_queries, n_train)
     request = check_request(methods, bits, seeds, measures, ties)
-    return _results(request, X, y, PROTOCOLS[protocol], sizes)
+    return _results(request, X, class_index, PROTOCOLS[protocol], sizes)
 
 
-def _check_split(
-    X: NDArray[Any], y: NDArray[Any], protocol: str, n_queries: int, n_train: int | None
-) -> dict[str, int]:
-    """The sizes of a split, after the checks of its protocol, labels and numbers."""
+def _check_sizes(protocol: str, n_queries: int, n_train: int | None) -> dict[str, int]:
+    """The sizes of a split, after the checks of its protocol and numbers."""
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol={describe(protocol)}: give {' or '.join(PROTOCOLS)}")
-    if y.shape != (len(X),):
-        raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(X)} rows")
     check_count("n_queries", n_queries)
     if n_train is None:
         return {"n_queries": n_queries}

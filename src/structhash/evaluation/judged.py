@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.matrices import open_matrix
 from structhash._numerics.validation import check_count
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation.compare import Request, Result, check_request
@@ -150,7 +151,7 @@ def compare_judged(
     request = check_request(methods, bits, seeds, measures, ties)
     for method in request.methods:
         check_judged_method(method)
-    X, Q = np.asarray(X), np.asarray(Q)
+    X, Q = np.asarray(open_matrix(X)), np.asarray(open_matrix(Q, "Q"))
     table = check_judgements(qrels, len(Q), len(X))
     relevance = judged_relevance(table, len(Q), len(X))
     dealt = [judgement_folds(table, len(Q), seed, folds) for seed in request.seeds]

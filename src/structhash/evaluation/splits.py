@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.labels import read_classes
+
 __all__ = ["PROTOCOLS", "Split", "seen_classes", "unseen_classes"]
 
 _SEEN_SHARE = 0.75  # of the classes, on which the protocol of unseen classes trains
@@ -87,7 +89,7 @@ def unseen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_trai
     ValueError
         If there are fewer than 5 classes, or the classes left for search have fewer than 4 rows.
     """
-    classes, class_index = np.unique(y, return_inverse=True)
+    classes, class_index = read_classes(y, len(y))
     n_seen = int(_SEEN_SHARE * len(classes))
     if n_seen < 2 or len(classes) - n_seen < 2:
         raise ValueError(

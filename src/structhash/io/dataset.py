@@ -72,8 +72,8 @@ def check_dataset(data: Dataset, path: Path) -> Dataset:
     Raises
     ------
     ValueError
-        If `check_matrix` refuses X or Q, y does not have one label for each row, is neither numbers nor text
-        or lacks a label, or X and Q have different numbers of columns.
+        If `check_matrix` refuses X or Q, y does not have one label for each row or lacks one, or X and Q have
+        different numbers of columns.
     """
     X, Q = check_matrix(data.X, f"X of {path}"), data.Q
     if data.y is not None and (data.y.ndim == 0 or len(data.y) != len(X)):
@@ -81,7 +81,7 @@ def check_dataset(data: Dataset, path: Path) -> Dataset:
             f"y of {path} has shape {data.y.shape}, but X has {len(X)} rows; give one label for each row"
         )
     if data.y is not None:
-        _check_labels(data.y, f"{data.label or 'y'} of {path}")
+        _check_text_labels(data.y, f"{data.label or 'y'} of {path}")
     if Q is not None:
         Q = check_matrix(Q, f"Q of {path}")
         if Q.shape[1] != X.shape[1]:
@@ -91,10 +91,8 @@ def check_dataset(data: Dataset, path: Path) -> Dataset:
     return data._replace(X=X, Q=Q)
 
 
-def _check_labels(y: NDArray[Any], name: str) -> None:
-    """Refuse labels that are neither numbers nor text, such as dates, and text where a label is missing."""
-    if y.dtype.kind not in "biufU":
-        raise ValueError(f"{name} must be numbers or text, got {y.dtype}; save y.astype(str)")
+def _check_text_labels(y: NDArray[Any], name: str) -> None:
+    """Refuse labels that are text where one is missing: a file has no other way to say so."""
     if y.dtype.kind == "U" and (missing := np.isin(y, ("", "nan", "NaN", "NaT", "None"))).any():
         row = int(np.argwhere(missing)[0][0])
         raise ValueError(f"{name} lacks the label of row {row}: it is {str(y[missing][0])!r}; give it a label")

@@ -21,5 +21,5 @@ def check_cut(blocks: TieBlocks, k: Any) -> int:
     `TieBlocks`; ValueError unless k is an integer >= 1.
     """
     check_blocks(blocks)
-    check_count("k", k)
+    check_count("k", k, most=None)
     return max(1, min(int(k), blocks.max_documents))

@@ -5,7 +5,7 @@ its `training_matrix(X)`, which is X unless it has query vectors of its own: see
 """
 
 from structhash.supervision.base import Supervision
-from structhash.supervision.labels import Labels, as_supervision, check_labels, is_indicator
+from structhash.supervision.labels import Labels, check_labels
 from structhash.supervision.neighbours import Neighbours
 from structhash.supervision.qrels import Qrels
 from structhash.supervision.triplets import Triplets
@@ -16,7 +16,5 @@ __all__ = [
     "Qrels",
     "Supervision",
     "Triplets",
-    "as_supervision",
     "check_labels",
-    "is_indicator",
 ]

@@ -43,7 +43,8 @@ def read_trec(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If a line is malformed, an id is not known or belongs to two rows, or no judgement is left.
+        If a line is malformed, a grade is too high, an id is not known or belongs to two rows, or no judgement
+        is left.
     """
     if unknown not in _UNKNOWN:
         raise ValueError(f"unknown={unknown!r}: give {' or '.join(_UNKNOWN)}")
@@ -101,7 +102,8 @@ def check_judgements(judgements: Any, n_queries: int, n_documents: int) -> NDArr
     [[0, 1, 0], [0, 2, 1]]
     """
     table = np.asarray(judgements)
-    if table.ndim != 2 or table.shape[1] != 3 or len(table) == 0 or table.dtype.kind not in "iu":
+    whole = table.dtype.kind in "iu" or all(type(number) is int for number in table.ravel())  # int: a huge one
+    if table.ndim != 2 or table.shape[1] != 3 or len(table) == 0 or not whole:
         raise ValueError(
             f"judgements are {table.dtype} of shape {table.shape}; give integer rows (query, document, grade)"
         )
@@ -166,13 +168,16 @@ def gain_steps(grades: NDArray[Any]) -> list[tuple[int, float]]:
 def _parse(words: list[str], place: str, line: str) -> tuple[str, str, int]:
     """Query id, document id and grade of a line."""
     try:
-        query, _, document, grade = words
-        return query, document, max(0, int(grade))
+        query, _, document, text = words
+        grade = int(text)
     except ValueError:
+        grade = MAX_GRADE + 1
+    if grade > MAX_GRADE:
         raise ValueError(
             f"{place}: {line.strip()[:80]!r} is no judgement; "
-            "give query-id iteration document-id grade, the grade a whole number"
-        ) from None
+            f"give query-id iteration document-id grade, the grade a whole number of at most {MAX_GRADE}"
+        )
+    return query, document, max(0, grade)
 
 
 def _number(kind: str, ids: Sequence[Any]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.labels import read_classes, read_labels
 from structhash._numerics.memory import allocate
 from structhash._numerics.validation import describe
 from structhash.pair_weights import Comparisons
@@ -23,7 +24,7 @@ from structhash.supervision._nearest import (
 )
 from structhash.supervision.base import Supervision, check_partners
 
-__all__ = ["Labels", "as_supervision", "check_labels", "classify", "is_indicator"]
+__all__ = ["Labels", "check_classes", "check_labels"]
 
 logger = logging.getLogger(__name__)
 
@@ -40,9 +41,10 @@ class Labels(Supervision):
 
     Parameters
     ----------
-    y : ndarray (n,), any dtype with an order, or (n, L) of 0/1, L >= 2
-        One label a row, or an indicator matrix of L labels. A row without a label is never a query and never
-        relevant.
+    y : array (n,), (n, 1), or (n, L) of 0/1, L >= 2
+        One label a row (text, bytes, booleans, whole numbers or dates), or an indicator matrix of L labels. A
+        row without a label is never a query and never relevant. Where each row has exactly one label, the
+        columns of an indicator matrix are classes.
     n_near, n_far : int
         Partners drawn for each point (the paper: 50 and 100, Section 5.1).
     sampling : str
@@ -58,7 +60,7 @@ class Labels(Supervision):
     ([1, 0, 3, 2], [0, 1, 2, 3, 4])
     """
 
-    y: NDArray[Any]
+    y: Any
     n_near: int = 50
     n_far: int = 100
     sampling: str = "random"
@@ -69,22 +71,17 @@ class Labels(Supervision):
         Raises
         ------
         ValueError
-            If labels and rows differ in number, no point has both kinds of partner, labels have no order or are
-            not indicators, or a number of partners or the sampling is not allowed.
+            If `read_labels` refuses y, no point has both kinds of partner, or a number of partners or the
+            sampling is not allowed.
         """
-        y = np.asarray(self.y)
-        several = y.ndim == 2 and y.shape[1] > 1
-        if len(y.shape) == 0 or len(y) != len(X) or not (several or y.ndim == 1):
-            raise ValueError(f"labels have shape {y.shape}; give one label for each of the {len(X)} rows")
+        values, index, indicators = read_labels(self.y, len(X))
         check_partners(self.n_near, self.n_far)
         if self.sampling not in _SAMPLING:
             raise ValueError(f"sampling={describe(self.sampling)}: give {' or '.join(_SAMPLING)}")
-        if several:
-            if not is_indicator(y):
-                raise ValueError(f"labels of shape {y.shape} must be 0 or 1, which of {y.shape[1]} a row has")
-            Y = y.astype(np.float32)
+        if indicators is not None:
+            Y = indicators.astype(np.float32)
             return self._draw_by_block(X, lambda rows: Y[rows] @ Y.T > 0, rng)
-        index, sizes = classify(y)
+        index, sizes = check_classes(values, index)
         if self.sampling == "random":
             return self._draw_by_class(index, sizes, rng)
         return self._draw_by_block(X, lambda rows: index[rows, None] == index, rng)
@@ -152,12 +149,12 @@ class Labels(Supervision):
 
 
 def check_labels(y: Any, n_rows: int) -> tuple[NDArray[np.int64], int]:
-    """Class index of each row, and number of classes, of labels given to `fit`.
+    """Class index of each row, and number of classes, of labels that can be learned from.
 
     Parameters
     ----------
-    y : array (n,), any dtype with an order
-        One label a row.
+    y : array (n,), (n, 1) or (n, L)
+        One label a row, see `structhash._numerics.labels.read_labels`.
     n_rows : int
         Number of rows that need a label.
 
@@ -169,9 +166,8 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[np.int64], int]:
 
     Raises
     ------
-    ValueError
-        If y is not one label a row, holds fractions, has no order, or has labels that are all the same or all
-        distinct.
+    ValueError, TypeError
+        If y is not one label a row, or labels are all the same or all distinct.
 
     Examples
     --------
@@ -179,59 +175,17 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[np.int64], int]:
     >>> index.tolist(), n_classes
     ([1, 0, 1], 2)
     """
-    labels = np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise ValueError(f"labels have shape {labels.shape}; give one label for each of the {n_rows} rows")
-    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
-        raise ValueError("Unknown label type: continuous; y holds fractions, give classes or a supervision")
-    index, sizes = classify(labels)
+    index, sizes = check_classes(*read_classes(y, n_rows))
     return index, len(sizes)
 
 
-def classify(y: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Class index of each row (n,), and rows of each class; ValueError where labels tell no rows apart."""
-    try:
-        names, index, sizes = np.unique(y, return_inverse=True, return_counts=True)
-    except TypeError as error:
-        raise ValueError(f"labels have no common order ({error}); give numbers only or text only") from error
-    if len(names) < 2:
-        raise ValueError(f"all {len(y)} rows have the label {names.tolist()[0]!r}; give at least 2 classes")
+def check_classes(
+    values: NDArray[Any], index: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The class index of each row, and the rows of each class; ValueError where labels tell no rows apart."""
+    n, sizes = len(index), np.bincount(index)
+    if len(values) < 2:
+        raise ValueError(f"all {n} rows have the label {values.tolist()[0]!r}; give at least 2 classes")
     if sizes.max() == 1:
-        raise ValueError(f"each of the {len(y)} rows has a label of its own; at least one class needs 2 rows")
+        raise ValueError(f"each of the {n} rows has a label of its own; at least one class needs 2 rows")
     return index, sizes
-
-
-def is_indicator(y: Any) -> bool:
-    """Whether y is an indicator matrix (n, L) of 0/1, L >= 2."""
-    if getattr(y, "ndim", 2) != 2 or isinstance(y, str | bytes | type(None)):
-        return False
-    try:
-        y = np.asarray(y)
-    except ValueError:  # rows of different lengths
-        return False
-    return bool(
-        y.ndim == 2 and y.shape[1] > 1 and y.dtype.kind in "biuf" and len(y) and ((y == 0) | (y == 1)).all()
-    )
-
-
-def as_supervision(y: Any, n_near: int = 50, n_far: int = 100) -> Supervision:
-    """`y` itself where it is a supervision, else `Labels` of it.
-
-    Parameters
-    ----------
-    y : Supervision or array
-    n_near, n_far : int
-        Settings of the `Labels`.
-
-    Returns
-    -------
-    Supervision
-
-    Raises
-    ------
-    TypeError
-        If y is a class, not an instance.
-    """
-    if isinstance(y, type):
-        raise TypeError(f"y is the class {y.__name__}; give an instance of it")
-    return y if isinstance(y, Supervision) else Labels(np.asarray(y), n_near, n_far)

@@ -55,7 +55,7 @@ class Qrels(Supervision):
         row of X, and a judgement of a row for itself is not used. The same judgement twice counts once; two
         grades of one document for one query are an error.
     Q : float array (n_queries, d), optional
-        Vectors of the queries.
+        Vectors of the queries, in the unit of X.
     n_near, n_far : int
         Documents drawn for each binary query, all of them where there are fewer.
     unjudged : str
