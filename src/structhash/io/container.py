@@ -20,9 +20,19 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from structhash._numerics.validation import describe
-from structhash.io._atomic import atomic
+from structhash.io._atomic import atomic, check_target, try_writing
 
-__all__ = ["Arrays", "Header", "atomic", "header", "load", "save", "what"]
+__all__ = [
+    "Arrays",
+    "Header",
+    "atomic",
+    "check_target",
+    "header",
+    "load",
+    "save",
+    "try_writing",
+    "what",
+]
 
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
