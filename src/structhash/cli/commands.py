@@ -34,6 +34,7 @@ _NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, a
 
 _Data = Annotated[Path, _argument("DATA", f"Vectors: a file {_FORMATS}.")]
 _Model = Annotated[Path, _argument("MODEL", "A model that fit made.")]
+_Force = Annotated[bool, typer.Option("--force", help="Let -o replace a file of another kind.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")]
 _Seed = Annotated[int, typer.Option(min=0, help="Seed of everything drawn at random. Same seed, same result.")]
 _Queries = Annotated[int, typer.Option(min=1, help="Random rows used as queries, at most a quarter of all.")]
@@ -65,7 +66,8 @@ def _main(
     """Learn compact binary codes, search them, and measure how good they are.
 
     Results go to stdout, progress and warnings to stderr. Bad input ends with one
-    line on stderr and exit status 2. A file is written whole or not at all.
+    line on stderr and exit status 2, work that could not be finished with status 1.
+    A file is written whole or not at all.
     """
 
 
@@ -102,6 +104,7 @@ def _fit(
         ),
     ] = None,
     seed: _Seed = 0,
+    force: _Force = False,
     as_json: _Json = False,
 ) -> None:
     """Learn a model, and report what was learned and why.
@@ -128,6 +131,7 @@ def _fit(
         unlabeled=unlabeled,
         tune=tune,
         seed=seed,
+        force=force,
         as_json=as_json,
     )
 
@@ -146,12 +150,13 @@ def _encode(
             "--queries", help="Encode queries (Q of DATA, else X): their codes may differ from rows'."
         ),
     ] = False,
+    force: _Force = False,
     as_json: _Json = False,
 ) -> None:
     """Turn vectors into packed codes."""
     from structhash.cli.encode import encode
 
-    encode(model, data, out, bits=bits, as_queries=queries, as_json=as_json)
+    encode(model, data, out, bits=bits, as_queries=queries, force=force, as_json=as_json)
 
 
 @app.command("index", epilog="Example: structhash index codes.npy -o index.structhash --model m.structhash")
@@ -173,6 +178,7 @@ def _index(
     model: Annotated[
         Path | None, typer.Option(help="Take the bits from this model and, if it weighs them, the weights.")
     ] = None,
+    force: _Force = False,
     as_json: _Json = False,
 ) -> None:
     """Make an index of packed codes.
@@ -181,7 +187,7 @@ def _index(
     """
     from structhash.cli.index import index
 
-    index(codes, out, bits=bits, backend=backend, ids=ids, model=model, as_json=as_json)
+    index(codes, out, bits=bits, backend=backend, ids=ids, model=model, force=force, as_json=as_json)
 
 
 @app.command(
@@ -202,6 +208,7 @@ def _search(
         Path | None,
         _output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
     ] = None,
+    force: _Force = False,
     as_json: _Json = False,
 ) -> None:
     """Find the nearest codes of each query.
@@ -211,7 +218,7 @@ def _search(
     """
     from structhash.cli.search import search
 
-    search(index, queries, k=k, radius=radius, model=model, out=out, as_json=as_json)
+    search(index, queries, k=k, radius=radius, model=model, out=out, force=force, as_json=as_json)
 
 
 @app.command(
@@ -228,6 +235,7 @@ def _evaluate(
         str, typer.Option(help="Equal distances: expected (mean over all orders) or id (order of rows).")
     ] = "expected",
     out: Annotated[Path | None, _output("Also write the result to this JSON file.")] = None,
+    force: _Force = False,
     as_json: _Json = False,
 ) -> None:
     """Score a model by retrieval on rows that it has NOT been fitted on.
@@ -248,6 +256,7 @@ def _evaluate(
         measures=measures,
         ties=ties,
         out=out,
+        force=force,
         as_json=as_json,
     )
 
@@ -282,6 +291,7 @@ def _compare(
     ] = None,
     measures: _Measures = None,
     out: Annotated[Path | None, _output("Also write the result, with versions, to this JSON file.")] = None,
+    force: _Force = False,
     as_json: _Json = False,
 ) -> None:
     """Fit and score several methods on the same splits.
@@ -303,6 +313,7 @@ def _compare(
         n_train=train,
         measures=measures,
         out=out,
+        force=force,
         as_json=as_json,
     )
 

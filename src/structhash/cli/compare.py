@@ -40,6 +40,7 @@ def compare(
     n_train: int | None,
     measures: list[str] | None,
     out: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Fit and score several methods on the same splits.
@@ -62,10 +63,12 @@ def compare(
         Names, maybe with commas between them; None for the usual ones.
     out : path or None
         A JSON file to write.
+    force : bool
+        Whether `out` may replace a file of another kind.
     as_json : bool
         Whether to print JSON.
     """
-    check_output(out, data, refused=suffixes())
+    check_output(out, data, makes="results", force=force, refused=suffixes())
     _check_protocol(protocol)
     judged = protocol == _JUDGED
     options: dict[str, Any] = {

@@ -13,7 +13,9 @@ from structhash.io import write_npy
 __all__ = ["encode"]
 
 
-def encode(model: Path, data: Path, out: Path, *, bits: int | None, as_queries: bool, as_json: bool) -> None:
+def encode(
+    model: Path, data: Path, out: Path, *, bits: int | None, as_queries: bool, force: bool, as_json: bool
+) -> None:
     """Write packed codes.
 
     Parameters
@@ -28,10 +30,12 @@ def encode(model: Path, data: Path, out: Path, *, bits: int | None, as_queries: 
         Length of the codes; None for all bits of the model.
     as_queries : bool
         Whether to encode queries: Q of the data, or X where there is no Q. Rows of X are encoded otherwise.
+    force : bool
+        Whether `out` may replace a file of another kind.
     as_json : bool
         Whether to report as JSON.
     """
-    check_output(out, model, data, suffix=".npy")
+    check_output(out, model, data, makes="codes", force=force, suffix=".npy")
     encoder = load_model(model)
     dataset = read_for(encoder, data)
     if as_queries:

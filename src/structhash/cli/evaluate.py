@@ -39,6 +39,7 @@ def evaluate(
     measures: list[str] | None,
     ties: str,
     out: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Score the codes of a model by retrieval.
@@ -59,10 +60,12 @@ def evaluate(
         ``"expected"`` or ``"id"``; see `structhash.evaluation.retrieval`.
     out : path or None
         A JSON file to write.
+    force : bool
+        Whether `out` may replace a file of another kind.
     as_json : bool
         Whether to print JSON.
     """
-    check_output(out, model, data, refused=suffixes())
+    check_output(out, model, data, makes="results", force=force, refused=suffixes())
     names = split_measures(measures)
     encoder = load_model(model)
     task = _read_task(data, n_queries, seed, encoder)

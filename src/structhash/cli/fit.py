@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import check_positive
+from structhash.cli.console import Unfinished
 from structhash.cli.display import bar, print_facts, print_table
 from structhash.cli.inputs import check_columns, check_labels, read_judgements, split_methods
 from structhash.cli.outputs import check_output
@@ -41,6 +43,7 @@ def fit(
     unlabeled: Path | None,
     tune: float | None,
     seed: int,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Learn a model and save it.
@@ -63,10 +66,12 @@ def fit(
         Seconds in which settings are tried on held-out rows; None to take the settings as they are.
     seed : int
         Of everything that is drawn at random.
+    force : bool
+        Whether `out` may replace a file of another kind.
     as_json : bool
         Whether to report as JSON.
     """
-    check_output(out, data, unlabeled, refused=suffixes())
+    check_output(out, data, unlabeled, makes="model", force=force, refused=suffixes())
     method = _one_method(spec, bits)
     if tune is not None:
         _check_tune(tune, method, neighbours, unlabeled)
@@ -88,7 +93,7 @@ def fit(
     seconds = time.perf_counter() - began
     if dataset.names:
         fitted.encoder.name_columns(dataset.names)
-    fitted.encoder.save(out)
+    _save(fitted.encoder, out)
     _report(fitted, dataset, seconds, out, as_json)
 
 
@@ -104,6 +109,20 @@ def learn(encoder: HashEncoder, X: NDArray[Any], y: Any, **more: Any) -> None:
     with bar("fit", encoder.n_bits, "bits") as advance:
         for _ in encoder.steps(X, y, **more):
             advance()
+
+
+def _save(encoder: HashEncoder, out: Path) -> None:
+    """Save a model; where that fails, save it in the temporary folder and say so."""
+    try:
+        encoder.save(out)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        try:
+            rescued = Path(tempfile.mkdtemp(prefix="structhash-")) / "model"
+            encoder.save(rescued)
+        except OSError:
+            raise Unfinished(f"{reason}; the model is lost") from error
+        raise Unfinished(f"{reason}; the model is in {rescued}, move it from there") from error
 
 
 def _one_method(spec: str, bits: int | None) -> Method:

@@ -25,6 +25,7 @@ def index(
     backend: str,
     ids: Path | None,
     model: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Put codes into an index and save it.
@@ -43,6 +44,8 @@ def index(
         A .npy file of ids; None for row numbers.
     model : path or None
         The model that made the codes. It gives their length and, where it weighs its bits, the weights.
+    force : bool
+        Whether `out` may replace a file of another kind.
     as_json : bool
         Whether to report as JSON.
 
@@ -51,7 +54,7 @@ def index(
     ValueError
         If there is no such index, or it cannot weigh bits as the model does.
     """
-    check_output(out, codes, ids, model, refused=suffixes())
+    check_output(out, codes, ids, model, makes="index", force=force, refused=suffixes())
     known: dict[str, type[Index]] = classes("indexes")
     if backend not in known:
         raise ValueError(f"--backend {backend!r}: give one of {', '.join(known)}")

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from structhash.cli.display import print_facts
-from structhash.estimators.loading import load_model
 from structhash.io import container, facts, suffixes
-from structhash.search import load_index
 
 __all__ = ["print_info"]
 
@@ -31,6 +29,8 @@ def _container_facts(path: Path) -> dict[str, Any]:
 
 def _model_facts(path: Path, settings: dict[str, Any]) -> dict[str, Any]:
     """Class and sizes of a model, what it learned, and its settings."""
+    from structhash.estimators.loading import load_model  # a second of imports
+
     model = load_model(path)
     return {
         "class": type(model).__name__,
@@ -44,6 +44,8 @@ def _model_facts(path: Path, settings: dict[str, Any]) -> dict[str, Any]:
 
 def _index_facts(path: Path) -> dict[str, Any]:
     """Class and sizes of an index."""
+    from structhash.search import load_index
+
     index = load_index(path)
     return {
         "class": type(index).__name__,

@@ -41,6 +41,7 @@ def search(
     radius: float | None,
     model: Path | None,
     out: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Find the nearest codes of queries, print them, and write them where a file is named.
@@ -59,6 +60,8 @@ def search(
         The model that encodes the queries.
     out : path or None
         A .npz file to write.
+    force : bool
+        Whether `out` may replace a file of another kind.
     as_json : bool
         Whether to print JSON.
 
@@ -67,7 +70,7 @@ def search(
     ValueError
         If both k and a radius are given, or the model or the queries do not fit the index.
     """
-    check_output(out, index, queries, model, suffix=".npz")
+    check_output(out, index, queries, model, makes="neighbours", force=force, suffix=".npz")
     if k is not None and radius is not None:
         raise ValueError("-k and --radius ask for different things; give one of them")
     searched = load_index(index)
