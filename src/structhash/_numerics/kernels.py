@@ -39,16 +39,23 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]]
         The decorator.
     """
 
+    Kernel = numba.njit(**options)
+
     def decorate(function: Callable[..., Any]) -> Any:
-        kernel = numba.njit(**options)(function)
-        if cache:
-            try:
-                kernel._cache = _Cache(function)
-            except (RuntimeError, OSError):  # no folder can be written
-                kernel._cache = _NoCache()
+        kernel = Kernel(function)
+        if cache:  # numba has no public way to say which cache a function has
+            kernel._cache = _cache_of(function)
         return kernel
 
     return decorate
+
+
+def _cache_of(function: Callable[..., Any]) -> Any:
+    """The cache of one function; none where no folder can be written."""
+    try:
+        return _Cache(function)
+    except (RuntimeError, OSError):
+        return _NoCache()
 
 
 class _UserFolder(caching.UserWideCacheLocator):

@@ -77,7 +77,7 @@ def say(level: str, text: str) -> None:
 
 
 def _prepare_streams() -> None:
-    """Make the standard streams take any text: closed ones swallow it, others escape what they cannot encode."""
+    """Make the standard streams take any text: closed ones drop it, others escape what they cannot encode."""
     if sys.stdout is None or sys.stderr is None:
         while (
             unused := os.open(os.devnull, os.O_RDWR)

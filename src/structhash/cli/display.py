@@ -52,7 +52,7 @@ def bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[], None]]
     Yields
     ------
     callable
-        To be called after each step. The bar also shows the stages that the library logs to "structhash.stages".
+        To be called after each step. The bar also shows the stages that the library logs.
     """
     if not sys.stderr.isatty():
         yield lambda: None
@@ -81,12 +81,23 @@ def bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[], None]]
             yield advance
 
 
+class _StageHandler(logging.Handler):
+    """Passes the text of each log record on."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        super().__init__()
+        self.show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Pass one text on."""
+        self.show(record.getMessage())
+
+
 @contextlib.contextmanager
 def _stages(show: Callable[[str], None]) -> Iterator[None]:
     """Show the name of each stage that begins inside the block."""
-    logger, handler = logging.getLogger("structhash.stages"), logging.Handler()
+    logger, handler = logging.getLogger("structhash.stages"), _StageHandler(show)
     level = logger.level
-    handler.emit = lambda record: show(record.getMessage())  # type: ignore[method-assign]
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:

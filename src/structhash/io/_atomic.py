@@ -85,9 +85,8 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     if target.exists() and not target.is_file():
         raise ValueError(f"cannot write {path}: it is not an ordinary file; give another name")
     if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"cannot write {path}: the folder {target.parent} does not exist; create it first"
-        )
+        folder = target.parent if os.path.islink(path) else Path(path).parent
+        raise FileNotFoundError(f"cannot write {path}: the folder {folder} does not exist; create it first")
     return target
 
 
