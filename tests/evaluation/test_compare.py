@@ -219,3 +219,53 @@ def test_what_is_not_allowed_is_refused_before_the_first_fit(change, message, mo
     with pytest.raises(ValueError, match=message):
         compare(**{"X": X, "y": Y, **options})
     assert Spy.log == []
+
+
+def test_a_failure_is_kept_or_raised_with_the_name_of_the_fit(digits):
+    X, y = digits
+    options = {"bits": [128, 4], "seeds": [0], "measures": ["map"], "n_queries": 30}
+    with pytest.raises(ValueError, match=r".") as caught:
+        list(compare(["itq"], X, y, **options))
+    assert caught.value.__notes__ == ["in the comparison: itq, 128 bits, seed 0"]
+    fits = []
+    found = list(compare(["itq", "lsh"], X, y, **options, failures="keep", on_fit=fits.append))
+    assert [(each.method, each.n_bits, bool(each.error)) for each in found] == [
+        ("itq", 128, True),
+        ("itq", 4, False),
+        ("lsh", 128, False),
+        ("lsh", 4, False),
+    ]
+    assert found[0].error == f"ValueError: {caught.value}"
+    assert [each for fit in fits for each in fit] == found
+    lines = summarise(found)
+    assert [bool(line.error) for line in lines] == [True, False, False, False]
+    with pytest.raises(ValueError, match="failures='x': give 'raise' or 'keep'"):
+        compare(["lsh"], X, y, failures="x")
+
+
+def test_finished_results_are_not_computed_again(digits):
+    X, y = digits
+    options = {"bits": [4], "seeds": [0, 1], "measures": ["map"], "n_queries": 30}
+    first = list(compare(["lsh", "float"], X, y, **options))
+    marked = [each._replace(fit_seconds=-1.0) for each in first[:2]]
+    again = list(compare(["lsh", "float"], X, y, **options, finished=marked))
+    assert [each.fit_seconds == -1 for each in again] == [True, True, False, False]
+
+
+def test_an_interrupt_is_no_failure_of_a_method(digits):
+    def stop(results):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(compare(["lsh"], *digits, bits=[4], failures="keep", on_fit=stop))
+
+
+def test_a_line_that_failed_for_one_seed_is_not_averaged(digits):
+    found = list(compare(["lsh", "itq"], *digits, bits=[4], seeds=[0, 1], n_queries=30))
+    broken = [*found[:3], found[3]._replace(error="ValueError: no", distance="-")]
+    lines = summarise(broken)
+    assert [(line.method, line.seeds, line.error) for line in lines] == [
+        ("lsh", [0, 1], ""),
+        ("itq", [1], "ValueError: no"),
+    ]
+    assert "failed" in as_table(lines)

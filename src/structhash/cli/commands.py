@@ -116,9 +116,7 @@ def _fit(
     structhash and cghash, the methods of the paper, learn from labels,
     judgements or --neighbours; other methods from labels or from X alone.
 
-    All rows are used. A few thousand are usually enough; time grows with them.
-    --tune takes the settings that retrieve held-out rows best, by mAP, and
-    then learns from all rows.
+    All rows are used; time grows with them, and a few thousand are usually enough.
     """
     from structhash.cli.fit import fit
 

@@ -81,15 +81,7 @@ def fit(
     y = _supervision(method, dataset, data, neighbours, tune is not None)
     others = None if unlabeled is None else _read_unlabeled(dataset, data, unlabeled, method)
     began = time.perf_counter()
-    if tune is not None:
-        fitted = _fit_tuned(method, dataset.X, y, n_bits, seed, tune)
-    elif len(method.encoders) > 1:
-        encoder, chosen = method.fit(dataset.X, y, n_bits, seed, others)
-        fitted = _Fitted(encoder, chosen, [])
-    else:
-        encoder = prepare(method.encoders[0], n_bits, seed)
-        learn(encoder, dataset.X, y, **({} if others is None else {"unlabeled": others}))
-        fitted = _Fitted(encoder, spec, [])
+    fitted = _learn_method(method, dataset.X, y, n_bits, seed, tune, others)
     seconds = time.perf_counter() - began
     if dataset.names:
         fitted.encoder.name_columns(dataset.names)
@@ -109,6 +101,19 @@ def learn(encoder: HashEncoder, X: NDArray[Any], y: Any, **more: Any) -> None:
     with bar("fit", encoder.n_bits, "bits") as advance:
         for _ in encoder.steps(X, y, **more):
             advance()
+
+
+def _learn_method(
+    method: Method, X: NDArray[Any], y: Any, n_bits: int, seed: int, tune: float | None, others: Any
+) -> _Fitted:
+    """Learn with the settings that are given, that --tune finds, or that are the best of the alternatives."""
+    if tune is not None:
+        return _fit_tuned(method, X, y, n_bits, seed, tune)
+    if len(method.encoders) > 1:
+        return _Fitted(*method.fit(X, y, n_bits, seed, others), [])
+    encoder = prepare(method.encoders[0], n_bits, seed)
+    learn(encoder, X, y, **({} if others is None else {"unlabeled": others}))
+    return _Fitted(encoder, method.name, [])
 
 
 def _save(encoder: HashEncoder, out: Path) -> None:

@@ -214,10 +214,8 @@ def compare(
     ----------
     methods : iterable of str or Method
         Method specs, see `parse_method`: ``"structhash:ranking=auc"``, ``"itq@database"``, ``"float"``.
-    X : ndarray (n, d)
-        Rows.
-    y : ndarray (n,)
-        Labels.
+    X, y : ndarrays (n, d), (n,)
+        Rows and their labels.
     protocol : str
         ``"seen"`` or ``"unseen"``: see `seen_classes` and `unseen_classes`.
     bits : iterable of int
@@ -229,24 +227,21 @@ def compare(
     measures, ties
         See `retrieval`.
     failures : str
-        What happens when a method raises: ``"raise"`` ends the comparison, ``"keep"`` gives a result with the
-        `error` and goes on.
+        Where a method raises, ``"raise"`` ends the comparison and ``"keep"`` gives a result with the `error`.
     finished : iterable of Result
-        Results of an earlier comparison of the same data with the same settings. They are not computed again.
+        Earlier results for the same data and settings; they are not computed again.
     on_fit : callable, optional
-        Called with the results of each fit, all distances together, before they are given.
+        Called with the results of each fit before they are given.
 
     Returns
     -------
     iterator of Result
-        One for each distance of a fitted method: see `every_distance`. A method is fitted when its first result
-        is requested.
+        One for each distance, see `every_distance`. A method is fitted when its first result is requested.
 
     Raises
     ------
     ValueError, TypeError
-        If the protocol, a method, a setting or a measure is not known, a number is not allowed, or labels and
-        rows differ in number.
+        If a name, a setting or a number is not allowed, or labels and rows differ in number.
 
     Examples
     --------

@@ -102,12 +102,9 @@ def as_table(lines: Sequence[Line]) -> str:
     head = ["method", "distance", "bits", *measures, "fit s", "encode s"]
     rows = [head]
     for line in lines:
-        cells = [
-            "failed "
-            if line.error
-            else f"{line.mean[m]:.3f}{'*' if line.p_value[m] < SIGNIFICANCE_LEVEL else ' '}"
-            for m in measures
-        ]
+        cells = [f"{line.mean[m]:.3f}{'*' if line.p_value[m] < SIGNIFICANCE_LEVEL else ' '}" for m in measures]
+        if line.error:
+            cells = ["failed "] * len(measures)
         bits = str(line.n_bits) if line.n_bits else "-"
         times = [f"{line.fit_seconds:.2f}", f"{line.encode_seconds:.2f}"]
         rows.append([line.method, line.distance, bits, *cells, *times])
