@@ -82,13 +82,13 @@ def compare(
     dataset = read(data)
     comparison, arrays, sizes = _comparison(dataset, data, protocol, n_queries, n_train)
     finished, add = _journal(out, arrays, force, protocol=protocol, measures=options["measures"], **sizes)
-    more = {**options, **sizes, "failures": "keep", "finished": finished}
-    results = collect_results(comparison, *arrays, **more, on_fit=add)
+    more = {**options, **sizes, "finished": finished, "on_fit": add}
+    results = collect_results(comparison, *arrays, failures="keep", **more)
     lines = report.summarise(results)
-    names = [method.name for method in options["methods"]]
     asked = {"queries": sizes.get("n_queries"), "train": sizes.get("n_train")}
+    asked["methods"] = [method.name for method in options["methods"]]
     about = {"data": data.name, "rows": len(dataset.X), "features": dataset.X.shape[1], "protocol": protocol}
-    about |= {"options": {**options, "methods": names, **asked}, **stamp()}
+    about |= {"options": options | asked, **stamp()}
     deliver(report.as_json(lines, **about), out, as_json)
     if not as_json:
         _print_table(lines, about)
