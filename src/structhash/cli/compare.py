@@ -65,16 +65,15 @@ def compare(
     measures : list of str or None
         Names, maybe with commas between them; None for the usual ones.
     out : path or None
-        A JSON file to write. Finished fits are kept beside it, so that the same command goes on from there.
+        A JSON file to write. Finished fits are kept beside it; the same command goes on from there.
     force : bool
         Whether `out` may replace a file of another kind.
     as_json : bool
         Whether to print JSON.
     """
     check_output(out, data, makes="results", force=force, refused=suffixes())
-    _check_protocol(protocol)
     options: dict[str, Any] = {
-        "methods": split_methods(methods, protocol == _JUDGED),
+        "methods": split_methods(methods, _is_judged(protocol)),
         "bits": split_numbers("--bits", bits, 1),
         "seeds": split_numbers("--seeds", seeds, 0),
         "measures": split_measures(measures),
@@ -87,8 +86,8 @@ def compare(
     lines = report.summarise(results)
     asked = {"queries": sizes.get("n_queries"), "train": sizes.get("n_train")}
     asked["methods"] = [method.name for method in options["methods"]]
-    about = {"data": data.name, "rows": len(dataset.X), "features": dataset.X.shape[1], "protocol": protocol}
-    about |= {"options": options | asked, **stamp()}
+    about = {"data": data.name, "rows": len(dataset.X), "features": dataset.X.shape[1]}
+    about |= {"protocol": protocol, "options": options | asked, **stamp()}
     deliver(report.as_json(lines, **about), out, as_json)
     if not as_json:
         _print_table(lines, about)
@@ -140,11 +139,12 @@ def collect_results(
         return list(comparison(methods, *data, bits=bits, seeds=seeds, on_fit=after, **options))
 
 
-def _check_protocol(protocol: str) -> None:
-    """Refuse an unknown protocol."""
+def _is_judged(protocol: str) -> bool:
+    """Whether a protocol is the judged one; ValueError if there is no such protocol."""
     protocols = [*PROTOCOLS, _JUDGED]
     if protocol not in protocols:
         raise ValueError(f"--protocol {describe(protocol)}: give one of {', '.join(protocols)}")
+    return protocol == _JUDGED
 
 
 def _comparison(

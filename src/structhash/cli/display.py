@@ -77,7 +77,7 @@ def bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[], None]]
             end = "" if total is None else f" of {total}"
             shown.update(task, total=total, completed=done, state=f"{done}{end} {unit}, {rate:.2g} a second")
 
-        with _stages(lambda stage: shown.update(task, state=stage)):
+        with _stages(lambda stage: shown.update(task, description=f"{what}: {stage}")):
             yield advance
 
 
