@@ -109,6 +109,9 @@ def shell(text, folder, **variables):
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
+FULL = "error: cannot write standard output: No space left on device\n"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "status", "said"),
@@ -151,7 +154,7 @@ def test_a_terminal_of_another_encoding_shows_names_escaped(here, tmp_path, enco
 def test_names_that_are_no_text_are_written_and_shown(here, tmp_path):
     path = os.fsencode(tmp_path) + b"/\xff\xfe"
     words = [*CLI, "fit", "train.npz", "--method", "lsh", "-o", path]
-    done = subprocess.run(words, capture_output=True)
+    done = subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
     assert (done.returncode, done.stderr) == (0, b"")
     assert os.listdir(os.fsencode(tmp_path)) == [b"\xff\xfe"]
     assert b"\\udcff" in done.stdout

@@ -1,5 +1,7 @@
 """``structhash fit``."""
 
+import tempfile
+
 import numpy as np
 import pytest
 from sklearn.base import clone

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["interrupt_in"]
+__all__ = ["interrupted"]
 
 
-def interrupt_in(error: BaseException) -> KeyboardInterrupt | None:
-    """The interrupt that led to an error, if one did: on Ctrl-C, compiled code raises errors of its own."""
+def interrupted(error: BaseException) -> bool:
+    """Whether an interrupt led to an error: on Ctrl-C, compiled code raises errors of its own."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, KeyboardInterrupt):
-            return cause
+            return True
         cause = cause.__cause__ or cause.__context__
-    return None
+    return False

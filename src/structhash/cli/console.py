@@ -16,7 +16,7 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-from structhash._numerics.interrupts import interrupt_in
+from structhash._numerics.interrupts import interrupted
 
 __all__ = ["Commands", "Unfinished", "say"]
 
@@ -60,14 +60,15 @@ class Commands(TyperGroup):
         """
         words = list(sys.argv[1:] if args is None else args) or ["--help"]
         _prepare_streams()
+        received: list[int] = []
         try:
-            with _spoken_warnings(), _signals():
+            with _spoken_warnings(), _signals(received):
                 status = super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
         except (Exception, KeyboardInterrupt) as error:
             status = _status_of(error)
             if status is None:
                 raise
-        sys.exit(_flush_output(status))
+        sys.exit(_flush_output(_BY_SIGNAL + received[-1] if received else status))
 
 
 def say(level: str, text: str) -> None:
@@ -105,11 +106,15 @@ def _flush_output(status: int | None) -> int | None:
 
 
 @contextlib.contextmanager
-def _signals() -> Iterator[None]:
-    """Let signals that end the process end it as Ctrl-C does, so that nothing is left half-written."""
+def _signals(received: list[int]) -> Iterator[None]:
+    """Let signals that end the process end it as Ctrl-C does, so that nothing is left half-written.
+
+    Their numbers are added to `received`.
+    """
 
     def stop(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt(number)
+        received.append(number)
+        raise KeyboardInterrupt
 
     caught = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     ours = threading.current_thread() is threading.main_thread()
@@ -126,9 +131,8 @@ def _signals() -> Iterator[None]:
 
 def _status_of(error: BaseException) -> int | None:
     """The exit status of what a command raised, after one line on standard error; None for a defect."""
-    interrupt = interrupt_in(error)
-    if interrupt is not None:
-        return _BY_SIGNAL + (interrupt.args[0] if interrupt.args else signal.SIGINT)
+    if interrupted(error):
+        return _BY_SIGNAL + signal.SIGINT
     if isinstance(error, BrokenPipeError):
         return _UNFINISHED
     text = _message(error)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.interrupts import interrupt_in
+from structhash._numerics.interrupts import interrupted
 from structhash._numerics.validation import check_count, describe
 from structhash.evaluation.methods import Method, parse_method
 from structhash.evaluation.scoring import (
@@ -183,7 +183,7 @@ def _run(request: Request, fit: Fit) -> list[Result]:
     try:
         return list(fit.run())
     except Exception as error:
-        if interrupt_in(error) is not None or request.failures == "raise":
+        if interrupted(error) or request.failures == "raise":
             error.add_note(f"in the comparison: {fit.method.name}, {fit.n_bits} bits, seed {fit.seed}")
             raise
         missing = Scores(

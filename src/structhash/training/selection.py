@@ -14,7 +14,6 @@ from sklearn.base import clone
 __all__ = ["Trial", "best", "first_as_good", "split", "trials"]
 
 logger = logging.getLogger("structhash")
-stages = logging.getLogger("structhash.stages")  # what is being done, in plain words
 
 HELD_OUT_SHARE = 0.25  # of the training rows, on which alternatives are judged
 
@@ -92,7 +91,6 @@ def trials(
         if late:
             yield Trial(encoder, None)
             continue
-        stages.info("trying alternative %d on held-out rows", number + 1)
         try:
             score = clone(encoder).fit(X[learn], y[learn], **more).score(X[judge], y[judge])
         except ValueError as error:
