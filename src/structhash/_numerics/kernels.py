@@ -132,7 +132,7 @@ class _NoCache(caching.NullCache):
         _announce("compiling numerical code, in every run: no folder to keep it in; set NUMBA_CACHE_DIR to one")
 
 
-_announced = []  # what was said in this process
+_announced: list[str] = []  # what was said in this process
 
 
 def _announce(text: str) -> None:

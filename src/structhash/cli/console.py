@@ -72,7 +72,7 @@ class Commands(TyperGroup):
 
 
 def say(level: str, text: str) -> None:
-    """Print one line on standard error, whatever line breaks the text has and whoever still reads it."""
+    """Print one line on standard error, whatever line breaks the text has, and even if nothing reads it."""
     with contextlib.suppress(OSError):
         print(f"{level}:", " ".join(text.split()), file=sys.stderr)
 

@@ -211,7 +211,7 @@ def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties
         n_bits = n_bits or encoder.n_bits_
     for distance, parts in blocks.items():
         scores = retrieval(itertools.chain(*parts), measures, ties)
-        yield Result(method.name, distance, n_bits, task.seed, "", scores, *seconds.tolist())
+        yield Result(method.name, distance, n_bits, task.seed, "", scores, float(seconds[0]), float(seconds[1]))
 
 
 def _fit_folds(encoder: HashEncoder, n_bits: int, task: _Task) -> Iterator[_Fitted]:
