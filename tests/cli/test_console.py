@@ -188,3 +188,10 @@ def test_unfinished_work_is_a_line_and_status_1(run, here, monkeypatch, tmp_path
     monkeypatch.setattr(DistilHash, "steps", stop)
     result = run("fit", "train.npz", "-o", tmp_path / "m")
     assert (result.exit_code, result.stderr) == (1, "error: half of it is done\n")
+
+
+@pytest.mark.slow
+def test_a_deleted_current_folder_is_named(tmp_path):
+    status, text, error = shell("mkdir gone; cd gone; rmdir ../gone; structhash info m", tmp_path)
+    assert (status, text) == (2, "")
+    assert error == "error: the current folder was deleted; change to another one\n"

@@ -63,6 +63,7 @@ class Commands(TyperGroup):
         received: list[int] = []
         try:
             with _spoken_warnings(), _signals(received):
+                _check_current_folder()
                 status = super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
         except (Exception, KeyboardInterrupt) as error:
             status = _status_of(error)
@@ -91,6 +92,14 @@ def _prepare_streams() -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it stays open until the end
         elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
+
+
+def _check_current_folder() -> None:
+    """Refuse to start in a folder that was deleted, in which libraries fail without a reason."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise FileNotFoundError("the current folder was deleted; change to another one") from None
 
 
 def _flush_output(status: int | None) -> int | None:
