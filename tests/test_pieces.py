@@ -12,7 +12,7 @@ from structhash.families.starts.spectral import Spectral
 from structhash.objectives.rankings.auc import AUC
 from structhash.objectives.rankings.ndcg import NDCG
 from structhash.objectives.regularizers.l1 import L1
-from structhash.pieces import KINDS, build, classes, literal, load, names, settings, snake, spell
+from structhash.pieces import KINDS, build, classes, literal, load, names, settings, snake, spell, spell_checked
 
 EVERY = [(kind, name) for kind in KINDS for name in names(kind)]
 
@@ -255,3 +255,17 @@ def test_what_all_objects_of_a_class_share_is_no_setting():
     assert spell(Other()) == "other"
     assert spell(Other(depth=2)) == "other:depth=2"
     assert spell(Other) is Other
+
+
+def test_only_a_piece_that_its_text_gives_back_is_spelled_checked():
+    assert spell_checked("rankings", NDCG(k=7)) == "ndcg:k=7"
+
+    class Linear:
+        """Not the piece of that name."""
+
+    with pytest.raises(
+        ValueError, match=r"cannot be saved: no name of `structhash.pieces.names\('families'\)`"
+    ):
+        spell_checked("families", Linear())
+    with pytest.raises(ValueError, match="cannot be saved"):
+        spell_checked("families", NDCG(k=7))

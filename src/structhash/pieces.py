@@ -32,6 +32,7 @@ __all__ = [
     "settings",
     "snake",
     "spell",
+    "spell_checked",
 ]
 
 KINDS = {
@@ -210,3 +211,14 @@ def spell(piece: Any) -> Any:
         f"{f.name}={getattr(piece, f.name)}" for f in fields(piece) if getattr(piece, f.name) != f.default
     ]
     return snake(type(piece).__name__) + (":" + ",".join(changed) if changed else "")
+
+
+def spell_checked(kind: str, piece: Any) -> str:
+    """As `spell`, and ValueError unless `load` makes this very piece of the text."""
+    text: str = spell(piece)
+    if type(piece) not in classes(kind).values() or load(kind, text) != piece:
+        raise ValueError(
+            f"{describe(piece)} cannot be saved: no name of `structhash.pieces.names({kind!r})` refers to it; "
+            "put its class into the folder of its kind"
+        )
+    return text

@@ -85,16 +85,22 @@ def write_bad_data(folder, x, y):
 
 @pytest.fixture(scope="session")
 def place(tmp_path_factory):
-    """A folder with data, two models (m does not weigh its bits, w does), their codes and their indexes."""
+    """A folder with data, two models (m does not weigh its bits, w does), their codes and their indexes.
+
+    Codes are twice there: m.codes names its model, m.npy is a bare array.
+    """
     folder = tmp_path_factory.mktemp("cli")
     write_data(folder)
     output_of("fit", folder / "train.npz", "-o", folder / "m", "--bits", 16)
     weighing = ("--bits", 12, "--method", "cghash:n_near=5,n_far=9")
     output_of("fit", folder / "train.npz", "-o", folder / "w", *weighing)
     for model in "mw":
-        codes, index = folder / f"{model}.npy", folder / f"{model}.index"
+        codes, index = folder / f"{model}.codes", folder / f"{model}.index"
         output_of("encode", folder / model, folder / "x.npy", "-o", codes)
+        output_of("encode", folder / model, folder / "x.npy", "-o", codes.with_suffix(".npy"))
         output_of("index", codes, "-o", index, "--model", folder / model)
+    output_of("encode", folder / "m", folder / "x.npy", "-o", folder / "short.codes", "--bits", 9)
+    np.save(folder / "short.npy", np.zeros((300, 1), np.uint8))
     damaged = bytearray((folder / "m").read_bytes())
     (folder / "damaged").write_bytes(damaged[: len(damaged) // 2])
     return folder

@@ -94,7 +94,7 @@ def test_a_pipe_sees_results_only(here, tmp_path):
 
 @pytest.mark.slow
 def test_a_closed_pipe_is_quiet(here):
-    with subprocess.Popen([*CLI, "search", "m.index", "m.npy"], stdout=-1, stderr=-1) as process:
+    with subprocess.Popen([*CLI, "search", "m.index", "m.codes"], stdout=-1, stderr=-1) as process:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""

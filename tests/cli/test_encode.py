@@ -1,5 +1,8 @@
 """``structhash encode``."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -35,6 +38,65 @@ def test_queries(machine, done, here, tmp_path):
     np.testing.assert_array_equal(np.load(q), model.encode_queries(X[200:500]))
     assert machine("encode", m, "x.npy", "-o", q)["coded as"] == "rows"
     assert (model.encode_queries(X[200:500]) != np.load(q)).any()
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.npz"])
+def test_codes_of_blocks_are_those_of_all_rows(machine, here, tmp_path, monkeypatch, name):
+    monkeypatch.setattr("structhash.io.formats.base._MAX_NUMBERS_IN_BLOCK", 1024 * 64)
+    rows = np.tile(X, (3, 1)).astype(np.float16)  # 5391 rows: 6 blocks
+    np.save(tmp_path / "x.npy", rows)
+    np.savez(tmp_path / "x.npz", X=rows)
+    for model in ("m", "w"):
+        machine("encode", model, tmp_path / name, "-o", tmp_path / "c.npy")
+        np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), load_model(model).encode(rows))
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.npz"])
+def test_nan_in_the_last_block_leaves_no_file(run, here, tmp_path, monkeypatch, name):
+    monkeypatch.setattr("structhash.io.formats.base._MAX_NUMBERS_IN_BLOCK", 1024 * 64)
+    rows = np.tile(X, (3, 1))
+    rows[5390, 2] = np.nan
+    np.save(tmp_path / "x.npy", rows)
+    np.savez(tmp_path / "x.npz", X=rows)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    found = run("encode", "m", tmp_path / name, "-o", tmp_path / "c.npy")
+    assert found.exit_code == 2
+    assert (
+        "(rows 5120 to 5390) holds 1 NaN and 0 infinite values, the first at row 5390, column 2" in found.stderr
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc names the peak")
+@pytest.mark.slow
+def test_the_memory_is_that_of_a_block(here, tmp_path):
+    """200 MB of float16 would be 400 MB of float32."""
+    rows = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", np.float16, (1_600_000, 64))
+    rows[:] = X[0]
+    del rows
+    peaks = []
+    for name in ("x.npy", tmp_path / "x.npy"):
+        code = f"""
+from structhash.cli.encode import encode
+from pathlib import Path
+encode(Path("m"), Path({str(name)!r}), Path({str(tmp_path / "c.npy")!r}), bits=None, as_queries=False,
+       as_json=True, choices={{}})
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        peaks.append(int(ended.stdout.split()[-1]) / 1000)  # MB
+    assert np.load(tmp_path / "c.npy").shape == (1_600_000, 2)
+    assert peaks[1] - peaks[0] < 150
+
+
+@pytest.mark.parametrize("name", ["none.npy", "none.npz"])
+def test_no_row_gives_no_code(machine, here, tmp_path, name):
+    np.save(tmp_path / "none.npy", X[:0])
+    np.savez(tmp_path / "none.npz", X=X[:0])
+    assert machine("encode", "m", tmp_path / name, "-o", tmp_path / "c.npy", "--bits", 9)["rows"] == 0
+    codes = np.load(tmp_path / "c.npy")
+    assert (codes.shape, codes.dtype) == ((0, 2), np.uint8)
+    machine("index", tmp_path / "c.npy", "-o", tmp_path / "i")
 
 
 FITS = "structhash fit makes models"

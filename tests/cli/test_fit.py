@@ -1,5 +1,6 @@
 """``structhash fit``."""
 
+import json
 import tempfile
 
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from structhash import CGHash, DistilHash, Neighbours, Qrels, StructHash, load_model
+from structhash.io import load_codes
 from structhash.pieces import names
 from structhash.training.selection import split
 
@@ -47,8 +49,77 @@ def test_rows_alone(machine, done, here, tmp_path):
     assert "objective" not in text
     assert type(load_model(tmp_path / "m")).__name__ == "LSH"
     assert load_model(tmp_path / "m").column_names_ is None
-    machine("fit", "x.npy", "-o", tmp_path / "m", "--bits", 4)
+
+
+def test_learning_without_labels_is_said(run, done, here, tmp_path):
+    found = run("fit", "x.npy", "-o", tmp_path / "m", "--bits", 4)
+    assert (found.exit_code, found.stderr) == (0, "note: no labels found in x.npy: learning without them\n")
     assert_same(tmp_path / "m", DistilHash(4, random_state=0).fit(X[200:500]))
+    header = ",".join(f"p{j}" for j in range(64))
+    np.savetxt(tmp_path / "x.csv", X[200:260], "%d", ",", header=header, comments="")
+    words = ("fit", tmp_path / "x.csv", "-o", tmp_path / "m", "--bits", 2)
+    columns = "columns p0, p1, p2, p3, p4, p5, p6, p7, ... (64 in all)"
+    assert (
+        run(*words).stderr
+        == f"note: no labels found in {tmp_path / 'x.csv'} ({columns}): learning without them\n"
+    )
+    assert run(*words, "--method", "lsh").stderr == ""
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A table with ids, and with labels in a column that is called neither y nor label."""
+    path = tmp_path / "table.csv"
+    head = ",".join(["id", *(f"p{j}" for j in range(64)), "target"])
+    np.savetxt(
+        path, np.column_stack([np.arange(200) * 7, X[:200], Y[:200]]), "%d", ",", header=head, comments=""
+    )
+    return path
+
+
+def test_labels_and_ids_are_named(run, machine, table, tmp_path):
+    words = ("fit", table, "-o", tmp_path / "m", "--bits", 4)
+    for more, question in (
+        (
+            (),
+            "does 'target' hold labels? Give label='target' or label='none' (--label 'target' or --label none)",
+        ),
+        (("--label", "target"), "are the columns 'id' features? Give ignore=['id'] to leave them out"),
+    ):
+        found = run(*words, *more)
+        assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
+        assert question in found.stderr
+    assert not (tmp_path / "m").exists()
+    facts = machine(*words, "--label", "target", "--ignore", "id")
+    assert (facts["features"], facts["labels"]) == (64, "target")
+    assert_same(tmp_path / "m", DistilHash(4, random_state=0).fit(X[:200].astype(float), Y[:200]))
+
+
+def test_a_model_knows_its_columns(machine, done, table, tmp_path):
+    """Doubtful columns that the model has not are left out where it encodes, searches and evaluates."""
+    m, codes, index = (tmp_path / name for name in ("m", "c", "i"))
+    machine("fit", table, "-o", m, "--bits", 4, "--label", "target", "--ignore", "id", "--unlabeled", table)
+    assert machine("encode", m, table, "-o", codes)["rows"] == 200
+    np.testing.assert_array_equal(load_codes(codes).table, load_model(m).encode(X[:200]))
+    done("index", codes, "-o", index, "--model", m)
+    assert machine("search", index, table, "--model", m)["queries"] == 200
+    assert machine("evaluate", m, table, "--label", "target", "--queries", 20)["n_queries"] == 20
+    assert machine("info", table, "--label", "target", "--ignore", "id")["features"] == 64
+    result = machine("compare", table, "--label", "target", "--ignore", "id", "--methods", "lsh", "--bits", 4)
+    assert result["features"] == 64
+
+
+def test_a_first_line_of_numbers(run, machine, here, tmp_path):
+    path = tmp_path / "x.csv"
+    np.savetxt(path, X[:200], "%d", ",", header=",".join(map(str, range(64))), comments="")
+    words = ("fit", path, "-o", tmp_path / "m", "--bits", 2, "--method", "lsh")
+    found = run(*words)
+    assert found.exit_code == 2
+    assert "is it a header or a row? Give header=True or header=False (--header or --no-header)" in found.stderr
+    assert machine(*words, "--header")["rows"] == 200
+    assert machine(*words, "--no-header")["rows"] == 201
+    assert "--header and --no-header contradict each other" in run(*words, "--header", "--no-header").stderr
+    assert ".npy files have no such choice" in run("fit", "x.npy", "-o", tmp_path / "n", "--header").stderr
 
 
 @pytest.mark.slow
@@ -75,8 +146,8 @@ def test_judgements_are_drawn_as_the_settings_say(machine, here, tmp_path):
     assert_same(tmp_path / "m", StructHash(4, n_near=1, n_far=2, random_state=0).fit(X[200:260], qrels))
 
 
-def test_an_embedding_that_is_named_learns_from_the_documents_alone(done, here, tmp_path):
-    done("fit", "judged.npz", "-o", tmp_path / "m", "--bits", 4, "--method", "distilhash:embedding=cosine")
+def test_an_embedding_that_is_named_learns_from_the_documents_alone(run, here, tmp_path):
+    run("fit", "judged.npz", "-o", tmp_path / "m", "--bits", 4, "--method", "distilhash:embedding=cosine")
     assert_same(tmp_path / "m", DistilHash(4, embedding="cosine", random_state=0).fit(X[200:260]))
 
 
@@ -107,7 +178,13 @@ def test_neighbours(machine, here, tmp_path, data):
     ("words", "said"),
     [
         ("train.npz", {"embedding": "posterior", "because": "there are labels"}),
-        ("x.npy", {"embedding": "cosine", "because": "there are no labels"}),
+        (
+            "x.npy",
+            {
+                "embedding": "cosine",
+                "because": "there are no labels (ITQ is better on some such data: compare)",
+            },
+        ),
         (
             "train.npz --unlabeled few.npy",
             {"embedding": "posterior", "because": "the unlabeled rows are of the labelled classes"},
@@ -126,10 +203,11 @@ def test_neighbours(machine, here, tmp_path, data):
         ("train.npz --method lsh", {}),
     ],
 )
-def test_what_was_learned_and_why(machine, here, tmp_path, words, said):
+def test_what_was_learned_and_why(run, machine, here, tmp_path, words, said):
     np.save(here / "few.npy", X[:200][::2])
     np.savez(here / "two.npz", X=X[:300][Y[:300] < 2], y=Y[:300][Y[:300] < 2])
-    facts = machine("fit", *words.split(), "-o", tmp_path / "m", "--bits", 3)
+    found = run("fit", *words.split(), "-o", tmp_path / "m", "--bits", 3, "--json")
+    facts = json.loads(found.stdout)
     told = {"embedding", "because", "queries", "ranking", "loss", "C"}
     assert {name: facts[name] for name in said} == said
     assert (facts.keys() & told) - {"queries"} == said.keys() - {"queries"}

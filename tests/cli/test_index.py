@@ -8,7 +8,7 @@ from structhash.search import load_index
 
 
 def test_a_prefix_has_the_weights_of_its_bits(done, here, tmp_path):
-    codes, out = tmp_path / "c.npy", tmp_path / "i"
+    codes, out = tmp_path / "c.codes", tmp_path / "i"
     done("encode", "w", "x.npy", "-o", codes, "--bits", 5)
     done("index", codes, "-o", out, "--model", "w", "--bits", 5)
     np.testing.assert_array_equal(load_index(out).weights, load_model("w").weights_at(5))
@@ -35,12 +35,29 @@ def test_an_index_knows_its_model(here):
         assert load_index(f"{name}.index").n_bits == load_model(name).n_bits_
 
 
+def test_codes_name_their_model(machine, here, tmp_path):
+    facts = machine("index", "w.codes", "-o", tmp_path / "i")
+    assert (facts["bits"], facts["weighted"]) == (12, False)
+    assert load_index(tmp_path / "i").source == load_model("w").fingerprint()
+
+
+def test_bare_codes_and_a_model_are_warned_of(run, here, tmp_path):
+    result = run("index", "m.npy", "-o", tmp_path / "i", "--model", "m")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("warning: m.npy does not say which model made its codes: that it was m is")
+    assert load_index(tmp_path / "i").source == load_model("m").fingerprint()
+
+
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
         ("x.npy", ["must be uint8", "got float32", "structhash encode makes codes"]),
-        ("m", ["it is a structhash file of kind 'model'", "structhash encode makes codes"]),
+        ("m", ["m: it holds 'model', not 'codes'", "structhash encode makes codes"]),
         ("m.npy --bits 17", []),
+        ("m.codes --bits 15", ["--bits 15: m.codes holds codes of 16 bits; leave --bits out"]),
+        ("m.codes --model w", ["m.codes holds codes of another model than w; give that one, or encode again"]),
+        ("short.npy --model w", ["short.npy holds codes of 1 bytes; w makes codes of 12 bits; give the model"]),
+        ("m.npy --model w --bits 16", ["m.npy holds codes of 2 bytes; w makes codes of 12 bits"]),
         ("m.npy --model w --bits 7", []),
         ("m.npy --model train.npz", ["no model", "structhash fit makes models"]),
         ("m.npy --backend magic", ["--backend 'magic': give one of exact, flat"]),

@@ -14,6 +14,7 @@ from structhash.pieces import spell
         ("m.index", {"kind": "index.exact", "class": "Exact", "bits": 16, "codes": 300, "weighted": False}),
         ("w.index", {"bits": 12, "weighted": True}),
         ("m.npy", {"kind": "codes", "rows": 300, "bits": 16}),
+        ("w.codes", {"kind": "codes", "rows": 300, "bits": 12}),
         ("x.npy", {"kind": "data", "rows": 300, "features": 64, "dtype": "float32"}),
         ("ids.npy", {"kind": "array", "shape": [300]}),
         ("train.csv", {"kind": "data", "rows": 200, "features": 64, "classes": 10, "labels": "int64"}),
@@ -32,7 +33,7 @@ def test_settings_of_a_model(machine, here):
 
 
 def test_answers_of_a_search(machine, done, here, tmp_path):
-    done("search", "m.index", "m.npy", "-k", 2, "-o", tmp_path / "o.npz")
+    done("search", "m.index", "m.codes", "-k", 2, "-o", tmp_path / "o.npz")
     assert machine("info", tmp_path / "o.npz")["ids"] == "int64 [300, 2]"
 
 
@@ -40,7 +41,7 @@ def test_what_a_model_learned(machine, done, here):
     found = machine("info", "m")
     assert found["embedding"] == spell(load_model("m").embedding_) == "posterior"
     assert found["because"] == "there are labels"
-    assert "embedding   posterior\n" in done("info", "m")
+    assert "embedding    posterior\n" in done("info", "m")
     found = machine("info", "w")
     assert "embedding" not in found
     assert (found["loss"], found["C"]) == ("squared_hinge", 300)
@@ -52,6 +53,12 @@ def test_the_settings_of_an_embedding(machine, done, here, tmp_path):
     found = machine("info", tmp_path / "e")
     assert found["embedding"] == "posterior:n_anchors=50"
     assert "because" not in found
+
+
+def test_models_codes_and_indexes_name_the_model(machine, here):
+    for name in "mw":
+        known = {machine("info", f"{name}{ending}").get("model") for ending in (".codes", ".index")}
+        assert known == {machine("info", name)["fingerprint"]}
 
 
 @pytest.mark.parametrize(

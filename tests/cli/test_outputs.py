@@ -19,7 +19,7 @@ from structhash.cli.outputs import check_folder, check_output
         ("fit train.npz --unlabeled m.npy -o m.npy", ".npy files hold data; give another ending"),
         ("fit train.npz -o /dev/null", "it is not an ordinary file; give another name"),
         ("encode m x.npy -o ./x.npy", "this command reads it; give another name"),
-        ("encode m x.npy -o new", "give a name that ends in .npy"),
+        ("encode m x.npy -o new.csv", ".csv files hold data; give another ending"),
         ("search m.index m.npy -o new", "give a name that ends in .npz"),
         (
             "index m.npy -o m",

@@ -28,7 +28,7 @@ def test_answers_are_those_of_the_library(machine, here, name):
 
 
 def test_the_nearest_in_a_file(done, here, tmp_path):
-    text = done("search", "m.index", "m.npy", "-k", 2, "-o", tmp_path / "o.npz")
+    text = done("search", "m.index", "m.codes", "-k", 2, "-o", tmp_path / "o.npz")
     assert "... and 297 more queries" in text
     assert f"wrote 300 queries to {tmp_path / 'o.npz'}" in text
     with np.load(tmp_path / "o.npz") as found:
@@ -38,13 +38,13 @@ def test_the_nearest_in_a_file(done, here, tmp_path):
 
 def test_all_within_a_radius(machine, done, here, tmp_path):
     lims, distances, ids = load_index("m.index").radius(np.load("m.npy"), 1)
-    document = machine("search", "m.index", "m.npy", "--radius", 1, "-o", tmp_path / "o.npz")
+    document = machine("search", "m.index", "m.codes", "--radius", 1, "-o", tmp_path / "o.npz")
     assert (document["radius"], "k" in document) == (1, False)
     assert [len(each["ids"]) for each in document["results"]] == np.diff(lims).tolist()
     with np.load(tmp_path / "o.npz") as found:
         for got, expected in zip(found.values(), (lims, distances, ids), strict=True):
             np.testing.assert_array_equal(got, expected)
-    lines = done("search", "m.index", "m.npy", "--radius", 1).splitlines()  # no terminal: all of them
+    lines = done("search", "m.index", "m.codes", "--radius", 1).splitlines()  # no terminal: all of them
     rows = [(q, r + 1) for q, n in enumerate(np.diff(lims).tolist()) for r in range(n)]
     expected = [(*row, i, d) for row, i, d in zip(rows, ids.tolist(), distances.tolist(), strict=True)]
     assert [tuple(map(int, line.split())) for line in lines[1:]] == expected
@@ -61,7 +61,7 @@ def test_more_neighbours_than_codes(machine, done, here, tmp_path):
 
 
 def test_a_prefix_index_with_ids_is_searched_by_the_whole_model(machine, done, here, tmp_path):
-    codes, out = tmp_path / "c.npy", tmp_path / "i"
+    codes, out = tmp_path / "c.codes", tmp_path / "i"
     done("encode", "w", "x.npy", "-o", codes, "--bits", 5)
     done("index", codes, "-o", out, "--model", "w", "--bits", 5)
     assert len(machine("search", out, "judged.npz", "--model", "w")["results"]) == 2
@@ -69,12 +69,28 @@ def test_a_prefix_index_with_ids_is_searched_by_the_whole_model(machine, done, h
     assert machine("search", out, codes, "-k", 1)["results"][0]["ids"][0] % 10 == 0
 
 
-def test_a_model_with_more_bits_than_an_unknown_index_is_warned_of(run, done, here, tmp_path):
-    done("encode", "w", "x.npy", "-o", tmp_path / "c.npy", "--bits", 9)
-    done("index", tmp_path / "c.npy", "-o", tmp_path / "i", "--bits", 9)
-    result = run("search", tmp_path / "i", "x.npy", "--model", "w", "--json")
-    assert result.exit_code == 0
-    assert result.stderr == "warning: w has 12 bits, the index 9: right only where it holds prefixes\n"
+UNNAMED = "does not say which model made its codes: that it is the model of"
+
+
+def test_only_one_that_names_its_model_is_warned_of(run, done, here, tmp_path):
+    done("index", "m.npy", "-o", tmp_path / "i")
+    asked = {
+        (tmp_path / "i", "x.npy", "--model", "m"): f"{tmp_path / 'i'} {UNNAMED} m",
+        (tmp_path / "i", "m.codes"): f"{tmp_path / 'i'} {UNNAMED} m.codes",
+        ("m.index", "m.npy"): f"m.npy {UNNAMED} m.index",
+    }
+    for words, text in asked.items():
+        result = run("search", *words, "--json")
+        assert result.exit_code == 0
+        assert result.stderr == f"warning: {text} is not checked, and results are wrong otherwise\n"
+    assert run("search", tmp_path / "i", "m.npy").stderr == ""  # neither is said to be of any model
+
+
+def test_an_index_of_longer_codes_than_the_model_makes_is_refused(run, done, here, tmp_path):
+    done("index", "m.npy", "-o", tmp_path / "i")
+    result = run("search", tmp_path / "i", "x.npy", "--model", "w")
+    assert result.exit_code == 2
+    assert "i holds codes of 16 bits, w makes 12; give the model that made the codes" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -83,15 +99,17 @@ def test_a_model_with_more_bits_than_an_unknown_index_is_warned_of(run, done, he
         ("m m.npy", ["m: it holds 'model', not 'index'", "structhash index makes indexes"]),
         ("train.npz m.npy", ["train.npz: it is a .npz or other zip file, no index"]),
         ("train.csv m.npy", ["train.csv: it is text, no index"]),
-        ("damaged m.npy", ["damaged: it is damaged or no safetensors file", "structhash index makes indexes"]),
+        ("damaged m.npy", ["damaged: it holds 'model', not 'index'", "structhash index makes indexes"]),
         ("garbage.npy m.npy", []),
         ("m.index m.npy -k 0", ["-k"]),
         ("m.index m.npy -k 3 --radius 2", ["-k and --radius ask for different things; give one of them"]),
         ("m.index m.npy --radius -1", ["--radius"]),
         ("m.index m.npy --radius nan", []),
         ("m.index x.npy", ["must be uint8"]),
-        ("m.index train.npz", ["train.npz is not a .npy file of codes; for vectors, give --model too"]),
+        ("m.index train.npz", ["train.npz is not a file of codes; for vectors, give --model too"]),
         ("m.index ids.npy", []),
+        ("m.index w.codes", ["the index was made with another model than w.codes; give that one"]),
+        ("m.index short.codes", ["short.codes holds codes of 9 bits, m.index of 16; give codes of one length"]),
         ("m.index x.npy --model w", ["the index was made with another model than w; give that one"]),
     ],
 )

@@ -85,7 +85,8 @@ def test_rows_are_coded_the_softer_the_more_training_rows_a_class_has():
     assert found[:2] == [8, 8]
     assert found[-2:] == [16, 16]
     assert 8 < found[2] < found[3] < 16
-    assert rows(np.repeat([3, 7], [10**3, 1000 - 990])) == pytest.approx(16)  # the mean counts
+    assert rows(np.repeat([3, 7], [400, 5])) == 8  # a rare class counts, not the mean
+    assert rows(np.repeat([3, 7], [100, 25])) == rows(np.repeat([3, 7], [40, 40])) < 16  # harmonic mean: 40
     half_way = rows(np.arange(3162) % 100)
     assert half_way == pytest.approx(np.sqrt(8 * 16), rel=1e-4)
 

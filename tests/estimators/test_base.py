@@ -1,5 +1,7 @@
 """Every encoder: bits, codes, prefixes, batches, the scikit-learn side."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from structhash import CGHash, DistilHash, HashEncoder, StructHash
+from structhash.pieces import load
 
 X, Y = (array[:120] for array in load_digits(return_X_y=True))
 MORE = load_digits().data[200:300]
@@ -182,6 +185,22 @@ def test_settings_are_checked_without_data(name):
     ):
         with pytest.raises(ValueError, match=message):
             clone(encoder).set_params(**setting).check_settings()
+
+
+def test_a_fingerprint_tells_what_changes_codes_and_nothing_else(model):
+    fingerprint = model.fingerprint()
+    other = clone(model).fit(X, Y)
+    assert other.fingerprint() == fingerprint
+    other.name_columns([f"pixel{j}" for j in range(64)])
+    assert other.set_params(random_state=3).fingerprint() == fingerprint
+    other.hash_function_ = replace(other.hash_function_, row_temperature=3.0)
+    assert other.fingerprint() != fingerprint
+    of = [
+        load("baselines", f"classifier_lsh:n_bits=4,of={of},random_state=0")
+        for of in ("scores", "probabilities")
+    ]
+    one, two = (each.fit(X, Y).fingerprint() for each in of)  # their arrays are the same
+    assert one != two
 
 
 def test_a_fingerprint_tells_models_apart(model):

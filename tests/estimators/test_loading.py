@@ -1,5 +1,6 @@
 """A model in a file: a saved model loads unchanged, and a damaged file is refused with its path."""
 
+import json
 import os
 import pickle
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.numpy import save_file
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
@@ -15,7 +17,7 @@ from structhash.families.linear import Linear
 from structhash.families.starts.spectral import Spectral
 from structhash.io import container as files
 from structhash.objectives.rankings.ndcg import NDCG
-from structhash.pieces import names
+from structhash.pieces import load, names
 
 X, Y = (array[:120] for array in load_digits(return_X_y=True))
 MORE = load_digits().data[200:300]
@@ -281,3 +283,53 @@ def test_a_piece_without_a_name_works_but_cannot_be_saved(model, tmp_path):
     with pytest.raises(ValueError, match=r"family=.*Own.* cannot be saved: no name"):
         mine.save(tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_setting_that_was_changed_later_hides_no_piece_without_a_name(tmp_path):
+    mine = DistilHash(**SMALL, family=OwnFamily()).fit(X, Y).set_params(family="linear")
+    with pytest.raises(
+        ValueError, match=r"hash_function_ cannot be saved: it holds OwnFamily\(.*use pieces of"
+    ):
+        mine.save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("changed", [{"n_bits": 0}, {"family": "nosuch"}])
+def test_a_setting_that_was_changed_later_and_is_not_allowed_is_refused(changed, tmp_path):
+    changed_later = DistilHash(**SMALL).fit(X, Y).set_params(**changed)
+    with pytest.raises(ValueError, match=r"cannot write .*model: DistilHash could not be loaded again"):
+        changed_later.save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+class OwnMethod(DistilHash):
+    """A method of the user's own, in no folder of the package."""
+
+
+def test_a_class_that_no_one_could_load_is_not_saved(tmp_path):
+    with pytest.raises(ValueError, match="OwnMethod cannot be saved: `load_model` does not know the class"):
+        OwnMethod(**SMALL).fit(X, Y).save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("dtype", ["datetime64[D]", "datetime64[ns]", "timedelta64[s]", np.longdouble, bool])
+def test_labels_of_any_kind_are_saved(dtype, tmp_path):
+    labels = (Y % 2).astype(dtype)
+    for name in ("one_hot:max_iter=1000", "ksh:random_state=0"):
+        model = load("baselines", name).set_params(n_bits=4).fit(X, labels)
+        model.save(tmp_path / "model")
+        again = load_model(tmp_path / "model")
+        np.testing.assert_array_equal(again.encode(X), model.encode(X))
+        assert again.get_params() == model.get_params()
+    plain = {"M": str, "m": str, "f": float, "b": bool}[np.dtype(dtype).kind]
+    named = load("baselines", "one_hot:n_bits=4,max_iter=1000").fit(X, labels).classes_
+    assert [type(each) for each in named] == [plain, plain]
+
+
+def test_a_file_of_the_first_version_says_what_to_do(model, tmp_path):
+    text = json.dumps({"format": "structhash", "version": 1, "kind": "model"})
+    save_file({"weights_": np.zeros(2)}, tmp_path / "model", metadata={"structhash": text})
+    with pytest.raises(
+        ValueError, match="it has version 1, this structhash reads 2; make it again from the data"
+    ):
+        load_model(tmp_path / "model")

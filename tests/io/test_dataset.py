@@ -34,6 +34,11 @@ def test_check_dataset_converts_the_rows_and_the_queries_and_keeps_the_rest():
         (Dataset(X, Q=X[:, :1]), "Q of d has 1 columns, but X has 2; give both the same columns"),
         (Dataset(X, Q=X * np.nan), "Q of d holds 6 NaN"),
         (Dataset(X[0]), "X of d must have shape"),
+        (Dataset(X, np.array([b"a"] * 3)), r"y of d must be numbers or text, got \|S1; save y\.astype\(str\)"),
+        (
+            Dataset(X, np.array(["a", "", "b"]), label="c"),
+            "c of d lacks the label of row 1: it is ''; give it a",
+        ),
     ],
 )
 def test_check_dataset_refuses(data, message):
@@ -81,3 +86,8 @@ class Sparse:
 def test_check_matrix_refuses(matrix, message):
     with pytest.raises(ValueError, match=message):
         check_matrix(matrix, name="Z")
+
+
+def test_rows_of_a_block_have_their_numbers_in_the_file():
+    with pytest.raises(ValueError, match="the first at row 101, column 0"):
+        check_matrix([[1, 2], [np.nan, 3]], first_row=100)

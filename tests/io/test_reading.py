@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import structhash.io.formats
 from structhash.cli.commands import app
-from structhash.io import Dataset, facts, read, suffixes
+from structhash.io import Dataset, facts, read, read_rows, suffixes
 from structhash.io import container as files
 from structhash.io.formats.base import Format
 from structhash.pieces import classes
@@ -78,7 +78,8 @@ def test_a_new_file_in_the_folder_is_a_new_format(toy, tmp_path):
     assert data.X.dtype == np.float32
     assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
     toy.rename(tmp_path / "data.BLANKS")
-    assert facts(tmp_path / "data.BLANKS") == {"kind": "data", "rows": 3, "features": 2, "dtype": "float32"}
+    assert facts(tmp_path / "data.BLANKS") == {"kind": "data", "rows": 3, "features": 2, "dtype": "int8"}
+    assert np.concatenate(list(read_rows(tmp_path / "data.BLANKS").blocks)).tolist() == [[1, 2], [3, 4], [5, 6]]
     with pytest.raises(ValueError, match=r"known are \.csv, \.npy, \.npz, \.toy, \.blanks$"):
         read(tmp_path / "data.txt")
 
@@ -95,6 +96,30 @@ def test_the_command_line_takes_a_new_format_without_another_edit(toy, tmp_path)
     assert (
         "data files end in .csv, .npy, .npz, .toy, .blanks" in run(app, ["info", str(tmp_path / "text")]).stderr
     )
+
+
+def test_a_choice_that_a_format_lacks_is_refused(tmp_path):
+    np.save(tmp_path / "x.npy", np.eye(3))
+    for function in (read, read_rows, facts):
+        with pytest.raises(
+            ValueError, match=r"header=True and label='y': \.npy files have no such choice; leave"
+        ):
+            function(tmp_path / "x.npy", header=True, label="y")
+    assert read(tmp_path / "x.npy", features=["a", "b", "c"], ignore=()).X.shape == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.csv.gz", b"\x1f\x8b\x08", "it is gzip-compressed; unpack it first"),
+        ("x.tsv", b"1\t2\n", "it is text; a .csv file holds numbers separated by commas"),
+        ("x.parquet", b"PAR1\x15\x04", "it is a Parquet file"),
+    ],
+)
+def test_the_remedy_for_other_files_is_named(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path / name)
 
 
 def test_the_toy_is_gone_again():

@@ -233,7 +233,13 @@ CODES = np.array([[1], [2]], dtype=np.uint8)
 @pytest.mark.parametrize(
     ("arrays", "header", "message"),
     [
-        ({}, {"n_bits": 8}, "it has no codes"),
+        ({}, {"n_bits": 8}, "it holds .*, not an index"),
+        ({"codes": CODES, "more": CODES}, {"n_bits": 8}, "it holds .*, not an index"),
+        ({"codes": CODES}, {"n_bits": 8, "source": 3}, "it holds .* of the model 3, not an index"),
+        ({"codes": CODES}, {"n_bits": 10**30}, "must have .* bytes a row"),
+        ({"codes": CODES[0]}, {"n_bits": 8}, r"codes must have shape \(n, 1\)"),
+        ({"codes": CODES, "weights": np.full(8, np.nan)}, {"n_bits": 8}, "weights must be finite"),
+        ({"codes": CODES, "weights": np.full(8, -1.0)}, {"n_bits": 8}, "weights must be finite and at least 0"),
         ({"codes": CODES}, {}, "n_bits must be a whole number, got None"),
         ({"codes": CODES}, {"n_bits": 16}, "must have 2 bytes a row"),
         ({"codes": CODES}, {"n_bits": 1}, "zero pad bits"),
@@ -250,6 +256,19 @@ def test_load_refuses_what_does_not_fit(tmp_path, arrays, header, message):
     files.save(tmp_path / "index", arrays, header, kind="index.exact")
     with pytest.raises(ValueError, match=f"cannot read .*index: .*{message}"):
         load_index(tmp_path / "index")
+
+
+def test_every_flipped_bit_of_an_index_is_refused(tmp_path):
+    path, index = tmp_path / "index", Exact(8, np.ones(8))
+    index.add(CODES, ids=[3, 7])
+    index.save(path)
+    content = bytearray(path.read_bytes())
+    for place in range(8 * len(content)):
+        content[place // 8] ^= 1 << place % 8
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="cannot read"):
+            load_index(path)
+        content[place // 8] ^= 1 << place % 8
 
 
 def test_load_names_the_kind_that_it_found(tmp_path):

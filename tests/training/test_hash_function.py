@@ -9,11 +9,13 @@ from sklearn.datasets import load_digits
 
 from structhash import DistilHash, StructHash
 from structhash.codes import pack
+from structhash.embeddings.base import Embedding
 from structhash.families.linear import Linear
 from structhash.pieces import names
 from structhash.training.hash_function import HashFunction
 
 X, Y = (array[:240] for array in load_digits(return_X_y=True))
+SIZES = {"n_features": 64, "n_bits": 10}
 SMALL = {"n_near": 5, "n_far": 5, "random_state": 0}
 FUNCTIONS = [
     *(("family", name) for name in names("families")),
@@ -32,9 +34,8 @@ def function(request):
 def queries_apart():
     """A function whose queries have temperatures of their own."""
     learned = DistilHash(10, random_state=0).fit(X[:150], Y[:150]).hash_function_
-    return HashFunction.from_arrays(
-        learned.to_arrays()[0], {**learned.to_arrays()[1], "query_temperatures": [1.0, 2.0, 16.0, 4.0]}
-    )
+    arrays, plain = learned.to_arrays()
+    return HashFunction.from_arrays(arrays, {**plain, "query_temperatures": [1.0, 2.0, 16.0, 4.0]}, SIZES)
 
 
 def same(a, b):
@@ -73,7 +74,7 @@ def test_planes_cut_the_rows_as_the_scores_do(function):
 def test_it_comes_back_from_arrays_and_json(function):
     arrays, plain = function.to_arrays()
     assert all(isinstance(array, np.ndarray) for array in arrays.values())
-    again = HashFunction.from_arrays(arrays, json.loads(json.dumps(plain)))
+    again = HashFunction.from_arrays(arrays, json.loads(json.dumps(plain)), SIZES)
     same(again, function)
     np.testing.assert_array_equal(again.encode(X), function.encode(X))
 
@@ -117,3 +118,32 @@ def test_without_temperatures_queries_are_coded_as_rows():
     assert function.query_temperatures == ()
     assert not function.queries_differ(6)
     np.testing.assert_array_equal(function.query_scores(X, 6), function.scores(X))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"row_temperature": 0}, "temperature=0: give a finite number above 0"),
+        ({"row_temperature": float("inf")}, "temperature=inf: give a finite number above 0"),
+        ({"query_temperatures": [1.0, 2.0, 3.0, -4.0]}, "temperature=-4.0: give a finite number above 0"),
+        (
+            {"query_temperatures": [1.0, float("nan"), 3.0, 4.0]},
+            "temperature=nan: give a finite number above 0",
+        ),
+        ({"query_temperatures": [1.0, 2.0, 3.0]}, "3 temperatures of queries for 10 bits"),
+        ({"embedding": None}, "it holds the state of an embedding, but has none"),
+    ],
+)
+def test_values_that_no_fit_gives_are_refused(queries_apart, changed, message):
+    arrays, plain = queries_apart.to_arrays()
+    with pytest.raises(ValueError, match=message):
+        HashFunction.from_arrays(arrays, {**plain, **changed}, SIZES)
+
+
+def test_a_piece_without_a_name_is_not_hidden_by_one_with_its_name():
+    class Cosine(Embedding):
+        """Another class of the same name as a piece."""
+
+    own = HashFunction(Linear(max_iter=3), {}, embedding=Cosine())
+    assert own.to_arrays()[1]["family"] == "linear:max_iter=3"
+    assert own.to_arrays()[1]["embedding"] is own.embedding  # which JSON refuses

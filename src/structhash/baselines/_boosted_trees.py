@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.kernels import njit
 from structhash._numerics.validation import describe
+from structhash.io.fields import Field, Fields
 
 LEVELS = 256  # values of a quantised feature
 MAX_TREE_DEPTH = 10
@@ -16,6 +17,16 @@ GROWN_SHARE = 0.99  # of the weight of the rows; a tree grows on the heaviest ro
 LEAF_ROWS = 5  # a node with at most this many rows of either bit is a leaf
 WEIGHT_NOISE = 2.0**-52  # a weight up to here counts as 0
 PERFECT_WEIGHT = np.log(1e8)  # weight of a tree without errors, minus the log of the total weight
+
+
+def tree_fields(name: str) -> Fields:
+    """The trees of `join` in an attribute of this name. It is optional."""
+    nodes = ("n_bits", "n_trees", "n_nodes")
+    return (
+        Field(f"{name}/feature", nodes, "int", below="n_features", optional=True),
+        Field(f"{name}/threshold", nodes, infinite=True, optional=True),
+        Field(f"{name}/leaf", ("n_bits", "n_trees", "n_nodes+1"), optional=True),
+    )
 
 
 def level_edges(X: NDArray[Any]) -> NDArray[np.float64]:

@@ -13,7 +13,16 @@ from sklearn.linear_model import LogisticRegression
 from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines.base import SupervisedBaseline, TrainingRows
 from structhash.families.base import Family
-from structhash.pieces import Params, load, spell
+from structhash.io.fields import Field, Fields, check_fields
+from structhash.pieces import Params, load, spell_checked
+
+_FAMILY, _STATE = "family_", "state_/"
+CLASSIFIER_FIELDS: Fields = (
+    Field("coef_", ("n_classes", "n_family_features")),
+    Field("intercept_", ("n_classes",)),
+    Field("classes_", ("n_classes",), "labels"),
+    Field("n_iter_", kind="int", least=0),
+)  # of `ClassifierBaseline`, besides the family and its state
 
 
 class ClassifierBaseline(SupervisedBaseline):
@@ -59,7 +68,7 @@ class ClassifierBaseline(SupervisedBaseline):
             "state_": state,
             "coef_": coef.astype(rows.X.dtype),
             "intercept_": intercept.astype(rows.X.dtype),
-            "classes_": rows.classes.tolist(),
+            "classes_": _as_plain(rows.classes).tolist(),
             "n_iter_": int(model.n_iter_.max()),
         }
 
@@ -71,10 +80,23 @@ class ClassifierBaseline(SupervisedBaseline):
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """As `HashEncoder._to_arrays`; the family is stored by its name."""
         arrays, plain = super()._to_arrays()
-        return arrays, {**plain, "family_": spell(plain["family_"])}
+        return arrays, {**plain, _FAMILY: spell_checked("families", plain[_FAMILY])}
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> dict[str, Any]:
         """The inverse of `_to_arrays`."""
-        fitted = super()._from_arrays(arrays, plain)
-        return {**fitted, "family_": load("families", fitted["family_"])}
+        state = {name.removeprefix(_STATE): each for name, each in arrays.items() if name.startswith(_STATE)}
+        fitted = super()._from_arrays(
+            {name: each for name, each in arrays.items() if not name.startswith(_STATE)},
+            {name: each for name, each in plain.items() if name != _FAMILY},
+        )
+        family: Family = load("families", plain[_FAMILY])
+        check_fields(family.state_fields, state, {"n_features": fitted["n_features_in_"]})
+        return {**fitted, _FAMILY: family, "state_": state}
+
+
+def _as_plain(classes: NDArray[Any]) -> NDArray[Any]:
+    """Label values as a file can hold them: dates and durations as text."""
+    if classes.dtype.kind in "mM":
+        return classes.astype(str)
+    return classes.astype(np.float64) if classes.dtype == np.longdouble else classes

@@ -11,9 +11,10 @@ from scipy.linalg import cho_factor, cho_solve
 
 from structhash._numerics.blocks import normalize_rows
 from structhash._numerics.validation import check_count, check_positive
-from structhash.baselines._gauss_kernel import gauss_features, gauss_kernel
+from structhash.baselines._gauss_kernel import KERNEL_FIELDS, gauss_features, gauss_kernel
 from structhash.baselines._rows import mean_of
 from structhash.baselines.base import SupervisedBaseline, TrainingRows, equal_bits
+from structhash.io.fields import Field
 from structhash.pieces import Params
 
 MIN_SPREAD = 1e-6  # mean squared distance, in squared bandwidths, below which similarities are all alike
@@ -30,6 +31,15 @@ class DiscreteHash(SupervisedBaseline):
     kernel_: Params
     losses_: NDArray[np.float64]
     n_iter_: int
+
+    fitted_fields = (
+        *KERNEL_FIELDS,
+        Field("kernel_/origin", ("n_features",)),
+        Field("coef_", ("n_bits", "n_anchors")),
+        Field("intercept_", ("n_bits",)),
+        Field("losses_", ("n_losses",)),
+        Field("n_iter_", kind="int", least=0),
+    )
 
     def __init__(
         self,

@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.gaussian import similarities, squared_distances
+from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
+
+KERNEL_FIELDS: Fields = (
+    Field("kernel_/anchors", ("n_anchors", "n_features")),
+    Field("kernel_/center", ("n_features",)),
+    Field("kernel_/unit", positive=True),
+    Field("kernel_/bandwidth", positive=True),
+)  # the state of `gauss_kernel`, in the attribute "kernel_"
 
 
 def gauss_kernel(

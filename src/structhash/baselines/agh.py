@@ -19,6 +19,7 @@ from structhash.baselines._anchor_graph import (
     spectrum,
 )
 from structhash.baselines.base import MAX_SQUARABLE, Baseline, TrainingRows, equal_bits
+from structhash.io.fields import Field
 
 __all__ = ["AGH"]
 
@@ -90,6 +91,14 @@ class AGH(Baseline):
     original = "ColumbiaDVMM/Anchor-Graph-Hashing"
     settings_from = "authors': two layers, 300 anchors, the nearest 2"
     magnitudes = (1 / MAX_SQUARABLE, MAX_SQUARABLE)
+    fitted_fields = (
+        Field("center_", ("n_features",)),
+        Field("anchors_", ("n_anchors", "n_features")),
+        Field("bandwidth_", positive=True),
+        Field("projection_", ("n_anchors", "n_first")),
+        Field("cuts_", ("n_sides", "n_second")),
+        Field("eigenvalues_", ("n_first",)),
+    )
 
     center_: NDArray[np.float64]
     anchors_: NDArray[np.float64]

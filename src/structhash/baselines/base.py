@@ -15,12 +15,15 @@ from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.validation import check_count
 from structhash.baselines._rows import check_finite, mean_of
 from structhash.codes.planes import Planes, make_planes
+from structhash.estimators._same_codes import warn_about_same_codes
 from structhash.estimators.base import HashEncoder
+from structhash.io.fields import Field, Fields
 from structhash.pieces import snake
 from structhash.supervision import Supervision
 
 __all__ = [
     "MAX_SQUARABLE",
+    "PLANE_FIELDS",
     "Baseline",
     "SupervisedBaseline",
     "TrainingRows",
@@ -30,6 +33,11 @@ __all__ = [
 ]
 
 MAX_SQUARABLE = 1e152  # the square of a larger number, or of one below its inverse, is infinite or denormal
+
+PLANE_FIELDS: Fields = (
+    Field("mean_", ("n_features",)),
+    Field("planes_", ("n_bits", "n_features")),
+)  # see `planes_through`
 
 
 class TrainingRows(NamedTuple):
@@ -63,8 +71,9 @@ class Baseline(HashEncoder):
     - `_learn`, which computes the fitted attributes and returns them;
     - `_bits`, or `_planes` where its bits are bits of planes.
 
-    The class attributes below describe the method to the benchmarks and their pages. No other file needs an
-    edit.
+    The class attribute `fitted_fields` declares what `_learn` returns besides ``n_bits_``, ``weights_`` and
+    ``history_``; see `EncoderContract`. Those below describe the method to the benchmarks and their pages. No
+    other file needs an edit.
 
     Attributes
     ----------
@@ -129,6 +138,9 @@ class Baseline(HashEncoder):
         with threadpool_limits(1, user_api="blas"):  # codes do not depend on the number of threads
             fitted = self._learn(rows, rng)
         self._store(columns, fitted)
+        warn_about_same_codes(
+            lambda part: self._encode_opened(part, self.n_bits_), self.n_bits_, rows.X, rows.class_index
+        )
         return self
 
     def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> Mapping[str, Any]:

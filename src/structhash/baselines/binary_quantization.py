@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines.base import Baseline, TrainingRows, equal_bits
 from structhash.codes import hamming
+from structhash.io.fields import Field
 
 __all__ = ["BinaryQuantization"]
 
@@ -67,6 +68,7 @@ class BinaryQuantization(Baseline):
     settings_from = (
         "all coordinates; the 400 nearest codes rescored by the vectors, 4 for each of the 100 asked for"
     )
+    fitted_fields = (Field("mean_", ("n_features",)),)
 
     mean_: NDArray[Any]
 

@@ -11,8 +11,15 @@ from structhash._numerics.blocks import normalize_rows
 from structhash._numerics.validation import check_count
 from structhash.baselines._coordinate_descent import descend, normals, random_pairs
 from structhash.baselines._rows import draw_rows, mean_of
-from structhash.baselines.base import SupervisedBaseline, TrainingRows, planes_through, through_mean
+from structhash.baselines.base import (
+    PLANE_FIELDS,
+    SupervisedBaseline,
+    TrainingRows,
+    planes_through,
+    through_mean,
+)
 from structhash.codes.planes import Planes
+from structhash.io.fields import Field
 
 __all__ = ["BRE"]
 
@@ -89,6 +96,11 @@ class BRE(SupervisedBaseline):
     original = "ZJULearning/MatlabFunc"
     settings_from = (
         "authors': linear kernel, 50 anchors a bit, pairs with 5 percent of the rows; supervised targets"
+    )
+    fitted_fields = (
+        Field("n_iter_", kind="int", least=0),
+        Field("losses_", ("n_losses",)),
+        *PLANE_FIELDS,
     )
 
     mean_: NDArray[Any]

@@ -11,8 +11,15 @@ from scipy.linalg import cholesky, solve_triangular
 from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._rotation import random_rotation, rotate
 from structhash.baselines._rows import scaled_rows
-from structhash.baselines.base import SupervisedBaseline, TrainingRows, planes_through, through_mean
+from structhash.baselines.base import (
+    PLANE_FIELDS,
+    SupervisedBaseline,
+    TrainingRows,
+    planes_through,
+    through_mean,
+)
 from structhash.codes.planes import Planes
+from structhash.io.fields import Field
 
 __all__ = ["CCA_ITQ"]
 
@@ -91,6 +98,13 @@ class CCA_ITQ(SupervisedBaseline):
     original = "lpsdwf/hash_code_reconstruction"
     settings_from = (
         "50 rounds as the authors; ridge 1e-3 by validation, on rows of unit norm (theirs: 1e-4 on raw rows)"
+    )
+    fitted_fields = (
+        Field("correlations_", ("n_directions",)),
+        Field("rotation_", ("n_directions", "n_bits")),
+        Field("losses_", ("n_losses",)),
+        Field("n_iter_", kind="int", least=0),
+        *PLANE_FIELDS,
     )
 
     mean_: NDArray[Any]

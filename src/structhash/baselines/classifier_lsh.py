@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from structhash._numerics.validation import describe
-from structhash.baselines._classifier import ClassifierBaseline
+from structhash.baselines._classifier import CLASSIFIER_FIELDS, ClassifierBaseline
 from structhash.baselines.base import TrainingRows, equal_bits
+from structhash.io.fields import Field
 
 __all__ = ["ClassifierLSH"]
 
@@ -66,6 +67,10 @@ class ClassifierLSH(ClassifierBaseline):
     variants = ("", ":of=scores")
     source = "Sablayrolles et al. 2017"
     settings_from = "the classifier of one_hot; of=probabilities for known classes, of=scores for others"
+    fitted_fields = (
+        *CLASSIFIER_FIELDS,
+        Field("planes_", ("n_bits", "n_classes")),
+    )
 
     planes_: NDArray[Any]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from scipy.linalg import solve
 from scipy.sparse import csr_array
 
 from structhash._numerics.validation import check_count, check_positive, describe
-from structhash.baselines._boosted_trees import check_depth, forest, tree_bits
+from structhash.baselines._boosted_trees import check_depth, forest, tree_bits, tree_fields
 from structhash.baselines.base import (
     MAX_SQUARABLE,
+    PLANE_FIELDS,
     SupervisedBaseline,
     TrainingRows,
     equal_bits,
@@ -20,6 +22,7 @@ from structhash.baselines.base import (
     through_mean,
 )
 from structhash.codes.planes import Planes
+from structhash.io.fields import Field
 from structhash.pieces import Params
 
 __all__ = ["COSDISH"]
@@ -101,6 +104,11 @@ class COSDISH(SupervisedBaseline):
     original = "Eddie-Wang1120/single-modal-supervised-hashing-baseline-for-image-retrieval"
     settings_from = "authors': 10 rounds of 3 alternations; linear hash functions, ridge 1"
     magnitudes = (1 / MAX_SQUARABLE, np.inf)
+    fitted_fields = (
+        Field("n_iter_", kind="int", least=0),
+        *(replace(field, optional=True) for field in PLANE_FIELDS),
+        *tree_fields("trees_"),
+    )
 
     mean_: NDArray[Any]
     planes_: NDArray[Any]

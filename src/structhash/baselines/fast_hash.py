@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import check_count
-from structhash.baselines._boosted_trees import boost, check_depth, join, level_edges, quantise, tree_bits
+from structhash.baselines._boosted_trees import (
+    boost,
+    check_depth,
+    join,
+    level_edges,
+    quantise,
+    tree_bits,
+    tree_fields,
+)
 from structhash.baselines._label_pairs import LabelPairs, draw_pairs
 from structhash.baselines._two_step import LOSSES, check_word, class_blocks, graph_cut, pair_weights
 from structhash.baselines.base import MAX_SQUARABLE, SupervisedBaseline, TrainingRows, equal_bits
@@ -85,6 +93,7 @@ class FastHash(SupervisedBaseline):
         "authors': hinge loss, 200 trees of depth 4 a bit, 100 similar and 100 dissimilar pairs a row"
     )
     magnitudes = (1 / MAX_SQUARABLE, MAX_SQUARABLE)
+    fitted_fields = tree_fields("trees_")
 
     trees_: Params
 

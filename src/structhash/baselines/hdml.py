@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._rows import check_finite
 from structhash.baselines._triplets import Training, choose_decay, train
-from structhash.baselines.base import MAX_SQUARABLE, SupervisedBaseline, TrainingRows, equal_bits
+from structhash.baselines.base import MAX_SQUARABLE, PLANE_FIELDS, SupervisedBaseline, TrainingRows, equal_bits
 from structhash.codes.planes import Planes, make_planes
+from structhash.io.fields import Field
 
 __all__ = ["HDML"]
 
@@ -110,6 +111,14 @@ class HDML(SupervisedBaseline):
         "authors': linear, triplets, 2,000 epochs; weight decay chosen on a fifth of the training rows"
     )
     magnitudes = (1 / MAX_SQUARABLE, MAX_SQUARABLE)
+    fitted_fields = (
+        Field("n_iter_", kind="int", least=0),
+        Field("losses_", ("n_checks", "n_measures")),
+        Field("slopes_", ("n_bits",)),
+        Field("weight_decay_", least=0),
+        Field("intercept_", ("n_bits",)),
+        *PLANE_FIELDS,
+    )
 
     mean_: NDArray[Any]
     planes_: NDArray[Any]

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from structhash._numerics.validation import check_count
 from structhash.baselines._principal import principal_axes, project
 from structhash.baselines._rotation import random_rotation, rotate
-from structhash.baselines.base import Baseline, TrainingRows, planes_through, through_mean
+from structhash.baselines.base import PLANE_FIELDS, Baseline, TrainingRows, planes_through, through_mean
 from structhash.codes.planes import Planes
+from structhash.io.fields import Field
 
 __all__ = ["ITQ"]
 
@@ -75,6 +76,12 @@ class ITQ(Baseline):
     source = "Gong et al. 2013"
     original = "willard-yuan/hashing-baseline-for-image-retrieval"
     settings_from = "50 rounds, as the authors; more bits than directions by a tight frame"
+    fitted_fields = (
+        Field("rotation_", ("n_directions", "n_bits")),
+        Field("losses_", ("n_losses",)),
+        Field("n_iter_", kind="int", least=0),
+        *PLANE_FIELDS,
+    )
 
     mean_: NDArray[Any]
     planes_: NDArray[Any]

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import check_count
-from structhash.baselines._gauss_kernel import gauss_features, gauss_kernel
+from structhash.baselines._gauss_kernel import KERNEL_FIELDS, gauss_features, gauss_kernel
 from structhash.baselines._rows import draw_anchors
 from structhash.baselines.base import Baseline, TrainingRows, equal_bits
+from structhash.io.fields import Field
 from structhash.pieces import Params
 
 __all__ = ["KLSH"]
@@ -76,6 +77,11 @@ class KLSH(Baseline):
     source = "Kulis, Grauman 2012"
     original = "ZJULearning/MatlabFunc"
     settings_from = "authors': 300 anchors, 30 a plane; Gaussian kernel, mean distance"
+    fitted_fields = (
+        *KERNEL_FIELDS,
+        Field("kernel_/mean", ("n_anchors",)),
+        Field("coef_", ("n_bits", "n_anchors")),
+    )
 
     kernel_: Params
     coef_: NDArray[Any]

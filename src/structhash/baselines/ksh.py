@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import check_count
-from structhash.baselines._gauss_kernel import gauss_features, gauss_kernel
+from structhash.baselines._gauss_kernel import KERNEL_FIELDS, gauss_features, gauss_kernel
 from structhash.baselines._greedy_bits import learn_bits
 from structhash.baselines._rows import draw_anchors, draw_rows
 from structhash.baselines.base import MAX_SQUARABLE, SupervisedBaseline, TrainingRows, equal_bits
+from structhash.io.fields import Field
 from structhash.pieces import Params
 
 __all__ = ["KSH"]
@@ -83,6 +84,12 @@ class KSH(SupervisedBaseline):
     original = "ColumbiaDVMM/Supervised-Hashing-with-Kernels"
     settings_from = "authors': 300 anchors; all training rows labelled, up to 10,000"
     magnitudes = (1 / MAX_SQUARABLE, MAX_SQUARABLE)
+    fitted_fields = (
+        *KERNEL_FIELDS,
+        Field("kernel_/mean", ("n_anchors",)),
+        Field("coef_", ("n_bits", "n_anchors")),
+        Field("n_iter_", kind="int", least=0),
+    )
 
     kernel_: Params
     coef_: NDArray[Any]

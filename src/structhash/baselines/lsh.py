@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.baselines.base import Baseline, TrainingRows, planes_through, through_mean
+from structhash.baselines.base import PLANE_FIELDS, Baseline, TrainingRows, planes_through, through_mean
 from structhash.codes.planes import Planes
 
 __all__ = ["LSH"]
@@ -52,6 +52,7 @@ class LSH(Baseline):
     source = "Charikar 2002"
     original = "willard-yuan/hashing-baseline-for-image-retrieval"
     settings_from = "planes through the mean of the rows, not the origin"
+    fitted_fields = PLANE_FIELDS
 
     mean_: NDArray[Any]
     planes_: NDArray[Any]

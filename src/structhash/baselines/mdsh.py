@@ -14,6 +14,7 @@ from structhash._numerics.validation import check_positive
 from structhash.baselines._eigenfunctions import Eigenfunctions, choose, one_dimensional
 from structhash.baselines._principal import principal_axes, project
 from structhash.baselines.base import MAX_SQUARABLE, Baseline, TrainingRows, equal_bits
+from structhash.io.fields import Field
 
 __all__ = ["MDSH"]
 
@@ -100,6 +101,15 @@ class MDSH(Baseline):
     original = "ebusche/EGFINAL"
     settings_from = "authors': sigma a quarter of the mean distance, eigenvalues above 0.1"
     magnitudes = (1 / MAX_SQUARABLE, MAX_SQUARABLE)
+    fitted_fields = (
+        Field("bandwidth_", positive=True),
+        Field("center_", ("n_features",)),
+        Field("axes_", ("n_axes", "n_features")),
+        Field("axis_", ("n_bits",), "int", below="n_axes"),
+        Field("knots_", ("n_bits", "n_knots")),
+        Field("values_", ("n_bits", "n_knots")),
+        Field("thresholds_", ("n_bits",)),
+    )
 
     bandwidth_: float
     center_: NDArray[np.float64]

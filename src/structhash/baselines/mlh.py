@@ -10,9 +10,16 @@ from numpy.typing import NDArray
 from structhash._numerics.blocks import normalize_rows
 from structhash._numerics.validation import check_count, check_positive, describe
 from structhash.baselines._pair_steps import curve, train
-from structhash.baselines.base import SupervisedBaseline, TrainingRows, planes_through, through_mean
+from structhash.baselines.base import (
+    PLANE_FIELDS,
+    SupervisedBaseline,
+    TrainingRows,
+    planes_through,
+    through_mean,
+)
 from structhash.codes import hamming, pack
 from structhash.codes.planes import Planes
+from structhash.io.fields import Field
 
 __all__ = ["MLH"]
 
@@ -102,6 +109,13 @@ class MLH(SupervisedBaseline):
     source = "Norouzi, Fleet 2011"
     original = "pombredanne/min-loss-hashing"
     settings_from = "authors': rho and weight decay chosen on a tenth of the training rows; 50 iterations"
+    fitted_fields = (
+        Field("losses_", ("n_losses",)),
+        Field("n_iter_", kind="int", least=0),
+        Field("rho_", kind="int", least=0),
+        Field("weight_decay_", least=0),
+        *PLANE_FIELDS,
+    )
 
     mean_: NDArray[Any]
     planes_: NDArray[Any]

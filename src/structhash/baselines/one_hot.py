@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.baselines._classifier import ClassifierBaseline
+from structhash.baselines._classifier import CLASSIFIER_FIELDS, ClassifierBaseline
 from structhash.baselines.base import TrainingRows, equal_bits
+from structhash.io.fields import Field
 
 __all__ = ["OneHot"]
 
@@ -71,6 +72,10 @@ class OneHot(ClassifierBaseline):
 
     source = "Sablayrolles et al. 2017"
     settings_from = "logistic regression, C=10 by validation; the authors' classifier is a deep network"
+    fitted_fields = (
+        *CLASSIFIER_FIELDS,
+        Field("codebook_", ("n_classes", "n_bits"), "bool"),
+    )
 
     codebook_: NDArray[np.bool_]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash.baselines._principal import principal_axes
-from structhash.baselines.base import Baseline, TrainingRows, planes_through, through_mean
+from structhash.baselines.base import PLANE_FIELDS, Baseline, TrainingRows, planes_through, through_mean
 from structhash.codes.planes import Planes
 
 __all__ = ["PCAH"]
@@ -56,6 +56,7 @@ class PCAH(Baseline):
     source = "Wang et al. 2006"
     original = "willard-yuan/hashing-baseline-for-image-retrieval"
     settings_from = "none"
+    fitted_fields = PLANE_FIELDS
 
     mean_: NDArray[Any]
     planes_: NDArray[Any]

@@ -10,8 +10,15 @@ from numpy.typing import NDArray
 from structhash._numerics.kernels import njit
 from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._rows import scaled_rows
-from structhash.baselines.base import SupervisedBaseline, TrainingRows, planes_through, through_mean
+from structhash.baselines.base import (
+    PLANE_FIELDS,
+    SupervisedBaseline,
+    TrainingRows,
+    planes_through,
+    through_mean,
+)
 from structhash.codes.planes import Planes
+from structhash.io.fields import Field
 
 __all__ = ["RPH"]
 
@@ -87,6 +94,11 @@ class RPH(SupervisedBaseline):
     source = "Wang et al. 2015"
     settings_from = (
         "ours, by validation: 50 epochs of mini-batches of 100 rows; no code of the authors is public"
+    )
+    fitted_fields = (
+        Field("values_", ("n_epochs",)),
+        Field("n_iter_", kind="int", least=0),
+        *PLANE_FIELDS,
     )
 
     mean_: NDArray[Any]

@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from structhash.baselines._principal import principal_axes, project
 from structhash.baselines.base import Baseline, TrainingRows, equal_bits
+from structhash.io.fields import Field
 
 __all__ = ["SH"]
 
@@ -66,6 +67,14 @@ class SH(Baseline):
     source = "Weiss et al. 2008"
     original = "willard-yuan/hashing-baseline-for-image-retrieval"
     settings_from = "none: as many components as bits, as the authors' code"
+    fitted_fields = (
+        Field("center_", ("n_features",)),
+        Field("axes_", ("n_axes", "n_features")),
+        Field("low_", ("n_axes",)),
+        Field("range_", ("n_axes",), least=0),
+        Field("axis_", ("n_bits",), "int", below="n_axes"),
+        Field("mode_", ("n_bits",), "int", least=1),
+    )
 
     center_: NDArray[np.float64]
     axes_: NDArray[np.float64]

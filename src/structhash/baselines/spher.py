@@ -14,6 +14,7 @@ from structhash._numerics.gaussian import squared_distances
 from structhash._numerics.validation import check_count
 from structhash.baselines._principal import PROJECTED_ROWS
 from structhash.baselines.base import MAX_SQUARABLE, Baseline, TrainingRows, equal_bits
+from structhash.io.fields import Field
 
 __all__ = ["SPHER"]
 
@@ -87,6 +88,13 @@ class SPHER(Baseline):
     original = "willard-yuan/hashing-baseline-for-image-retrieval"
     settings_from = "authors': overlap errors of 0.1 and 0.15; 100 rounds at most"
     magnitudes = (1 / MAX_SQUARABLE, MAX_SQUARABLE)
+    fitted_fields = (
+        Field("center_", ("n_features",)),
+        Field("centers_", ("n_bits", "n_features")),
+        Field("squared_radii_", ("n_bits",)),
+        Field("errors_", ("n_rounds", "n_errors")),
+        Field("n_iter_", kind="int", least=0),
+    )
 
     center_: NDArray[np.float64]
     centers_: NDArray[np.float64]

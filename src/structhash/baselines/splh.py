@@ -12,8 +12,15 @@ from scipy.sparse import csr_array
 from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines._label_pairs import LabelPairs, draw_pairs
 from structhash.baselines._rows import scaled_rows
-from structhash.baselines.base import SupervisedBaseline, TrainingRows, planes_through, through_mean
+from structhash.baselines.base import (
+    PLANE_FIELDS,
+    SupervisedBaseline,
+    TrainingRows,
+    planes_through,
+    through_mean,
+)
 from structhash.codes.planes import Planes
+from structhash.io.fields import Field
 
 __all__ = ["SPLH"]
 
@@ -86,6 +93,10 @@ class SPLH(SupervisedBaseline):
     source = "Wang et al. 2012"
     original = "lpsdwf/hash_code_reconstruction"
     settings_from = "authors': eta 0.2, alpha 1; 50 similar and 100 dissimilar pairs a row"
+    fitted_fields = (
+        Field("eigenvalues_", ("n_bits",)),
+        *PLANE_FIELDS,
+    )
 
     mean_: NDArray[Any]
     planes_: NDArray[Any]

@@ -13,8 +13,15 @@ from sklearn.svm import LinearSVC
 
 from structhash._numerics.blocks import normalize_rows
 from structhash._numerics.validation import check_count, check_positive
-from structhash.baselines.base import SupervisedBaseline, TrainingRows, planes_through, through_mean
+from structhash.baselines.base import (
+    PLANE_FIELDS,
+    SupervisedBaseline,
+    TrainingRows,
+    planes_through,
+    through_mean,
+)
 from structhash.codes.planes import Planes
+from structhash.io.fields import Field
 
 __all__ = ["STH"]
 
@@ -87,6 +94,10 @@ class STH(SupervisedBaseline):
     source = "Zhang et al. 2010"
     original = "WUT-IDEA/domain-ner"
     settings_from = "authors': 25 neighbours of the same class, C=1"
+    fitted_fields = (
+        Field("eigenvalues_", ("n_bits",)),
+        *PLANE_FIELDS,
+    )
 
     mean_: NDArray[Any]
     planes_: NDArray[Any]

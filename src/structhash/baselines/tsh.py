@@ -10,7 +10,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from structhash._numerics.gaussian import squared_distances
 from structhash._numerics.validation import check_count, check_positive
-from structhash.baselines._boosted_trees import forest, tree_bits
+from structhash.baselines._boosted_trees import forest, tree_bits, tree_fields
 from structhash.baselines._label_pairs import draw_pairs
 from structhash.baselines._two_step import (
     LOSSES,
@@ -22,6 +22,7 @@ from structhash.baselines._two_step import (
     relax,
 )
 from structhash.baselines.base import SupervisedBaseline, TrainingRows, equal_bits
+from structhash.io.fields import Field
 from structhash.pieces import Params
 
 __all__ = ["TSH"]
@@ -106,6 +107,17 @@ class TSH(SupervisedBaseline):
     source = "Lin et al. 2013"
     original = "Fassial/Alveo-CiM"
     settings_from = "authors': KSH loss, spectral inference, kernel SVM, 100 and 100 pairs a row; see notes"
+    fitted_fields = (
+        Field("losses_", ("n_bits",)),
+        *tree_fields("model_"),
+        Field("model_/low", ("n_features",), optional=True),
+        Field("model_/scale", ("n_features",), optional=True),
+        Field("model_/intercept", ("n_bits",), optional=True),
+        Field("model_/normals", ("n_bits", "n_features"), optional=True),
+        Field("model_/bandwidth", positive=True, optional=True),
+        Field("model_/support", ("n_support", "n_features"), optional=True),
+        Field("model_/dual", ("n_support", "n_bits"), optional=True),
+    )
 
     losses_: NDArray[np.float64]
     model_: Params

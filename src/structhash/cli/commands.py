@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from structhash import __version__
+from structhash.cli._choices import Header, Ignore, Label, NoHeader, choices
+from structhash.cli._options import Force, Neighbours, Tune
 from structhash.cli.console import Commands
 
 __all__ = ["USUAL_MEASURES", "app"]
@@ -34,9 +36,8 @@ _NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, a
 
 _Data = Annotated[Path, _argument("DATA", f"Vectors: a file {_FORMATS}.")]
 _Model = Annotated[Path, _argument("MODEL", "A model that fit made.")]
-_Force = Annotated[bool, typer.Option("--force", help="Let -o replace a file of another kind.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")]
-_Seed = Annotated[int, typer.Option(min=0, help="Seed of everything drawn at random. Same seed, same result.")]
+_Seed = Annotated[int, typer.Option(min=0, help="Seed of random draws: one model on one kind of machine.")]
 _Queries = Annotated[int, typer.Option(min=1, help="Random rows used as queries, at most a quarter of all.")]
 _Measures = Annotated[
     list[str] | None,
@@ -85,26 +86,18 @@ def _fit(
         int | None,
         typer.Option(min=1, help="Length of the code, in bits.", show_default="64, or the method's own"),
     ] = None,
-    neighbours: Annotated[
-        bool,
-        typer.Option(
-            "--neighbours",
-            help="Learn from the nearest 2 percent by L2, not from labels (structhash, cghash).",
-        ),
-    ] = False,
+    neighbours: Neighbours = False,
     unlabeled: Annotated[
         Path | None,
         typer.Option(help="Rows like those to be searched, maybe of classes without labels (distilhash)."),
     ] = None,
-    tune: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="First try settings on a quarter of the rows for this time (distilhash, structhash, cghash).",
-        ),
-    ] = None,
+    tune: Tune = None,
     seed: _Seed = 0,
-    force: _Force = False,
+    force: Force = False,
+    label: Label = None,
+    header: Header = False,
+    no_header: NoHeader = False,
+    ignore: Ignore = None,
     as_json: _Json = False,
 ) -> None:
     """Learn a model, and report what was learned and why.
@@ -131,14 +124,17 @@ def _fit(
         seed=seed,
         force=force,
         as_json=as_json,
+        choices=choices(label, header, no_header, ignore),
     )
 
 
-@app.command("encode", epilog="Example: structhash encode m.structhash database.npy -o codes.npy")
+@app.command("encode", epilog="Example: structhash encode m.structhash database.npy -o codes.structhash")
 def _encode(
     model: _Model,
     data: _Data,
-    out: Annotated[Path, _output("The .npy file to write: uint8, a row of ceil(bits / 8) bytes a vector.")],
+    out: Annotated[
+        Path, _output("The file to write. It names the model; one that ends in .npy is a bare array.")
+    ],
     bits: Annotated[
         int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")
     ] = None,
@@ -148,16 +144,29 @@ def _encode(
             "--queries", help="Encode queries (Q of DATA, else X): their codes may differ from rows'."
         ),
     ] = False,
-    force: _Force = False,
+    force: Force = False,
+    label: Label = None,
+    header: Header = False,
+    no_header: NoHeader = False,
+    ignore: Ignore = None,
     as_json: _Json = False,
 ) -> None:
     """Turn vectors into packed codes."""
     from structhash.cli.encode import encode
 
-    encode(model, data, out, bits=bits, as_queries=queries, force=force, as_json=as_json)
+    encode(
+        model,
+        data,
+        out,
+        bits=bits,
+        as_queries=queries,
+        force=force,
+        as_json=as_json,
+        choices=choices(label, header, no_header, ignore),
+    )
 
 
-@app.command("index", epilog="Example: structhash index codes.npy -o index.structhash --model m.structhash")
+@app.command("index", epilog="Example: structhash index codes.structhash -o i.structhash --model m.structhash")
 def _index(
     codes: Annotated[Path, _argument("CODES", "Codes that encode made.")],
     out: Annotated[Path, _output("The index file to write.")],
@@ -176,7 +185,7 @@ def _index(
     model: Annotated[
         Path | None, typer.Option(help="Take the bits from this model and, if it weighs them, the weights.")
     ] = None,
-    force: _Force = False,
+    force: Force = False,
     as_json: _Json = False,
 ) -> None:
     """Make an index of packed codes.
@@ -194,7 +203,7 @@ def _index(
 def _search(
     index: Annotated[Path, _argument("INDEX", "An index that index made.")],
     queries: Annotated[
-        Path, _argument("QUERIES", "Codes .npy (encode --queries), or with --model vectors (Q, else X).")
+        Path, _argument("QUERIES", "Codes (encode --queries), or with --model vectors (Q, else X).")
     ],
     k: Annotated[int | None, typer.Option("-k", min=1, help="Neighbours a query.", show_default="10")] = None,
     radius: Annotated[
@@ -206,7 +215,11 @@ def _search(
         Path | None,
         _output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
     ] = None,
-    force: _Force = False,
+    force: Force = False,
+    label: Label = None,
+    header: Header = False,
+    no_header: NoHeader = False,
+    ignore: Ignore = None,
     as_json: _Json = False,
 ) -> None:
     """Find the nearest codes of each query.
@@ -216,7 +229,17 @@ def _search(
     """
     from structhash.cli.search import search
 
-    search(index, queries, k=k, radius=radius, model=model, out=out, force=force, as_json=as_json)
+    search(
+        index,
+        queries,
+        k=k,
+        radius=radius,
+        model=model,
+        out=out,
+        force=force,
+        as_json=as_json,
+        choices=choices(label, header, no_header, ignore),
+    )
 
 
 @app.command(
@@ -233,7 +256,11 @@ def _evaluate(
         str, typer.Option(help="Equal distances: expected (mean over all orders) or id (order of rows).")
     ] = "expected",
     out: Annotated[Path | None, _output("Also write the result to this JSON file.")] = None,
-    force: _Force = False,
+    force: Force = False,
+    label: Label = None,
+    header: Header = False,
+    no_header: NoHeader = False,
+    ignore: Ignore = None,
     as_json: _Json = False,
 ) -> None:
     """Score a model by retrieval on rows that it has NOT been fitted on.
@@ -256,6 +283,7 @@ def _evaluate(
         out=out,
         force=force,
         as_json=as_json,
+        choices=choices(label, header, no_header, ignore),
     )
 
 
@@ -289,7 +317,11 @@ def _compare(
     ] = None,
     measures: _Measures = None,
     out: Annotated[Path | None, _output("Also write the result, with versions, to this JSON file.")] = None,
-    force: _Force = False,
+    force: Force = False,
+    label: Label = None,
+    header: Header = False,
+    no_header: NoHeader = False,
+    ignore: Ignore = None,
     as_json: _Json = False,
 ) -> None:
     """Fit and score several methods on the same splits.
@@ -313,6 +345,7 @@ def _compare(
         out=out,
         force=force,
         as_json=as_json,
+        choices=choices(label, header, no_header, ignore),
     )
 
 
@@ -347,9 +380,13 @@ def _pieces(
 @app.command("info", epilog="Example: structhash info m.structhash")
 def _info(
     file: Annotated[Path, _argument("FILE", "Model, index, codes or data.")],
+    label: Label = None,
+    header: Header = False,
+    no_header: NoHeader = False,
+    ignore: Ignore = None,
     as_json: _Json = False,
 ) -> None:
     """Say what a file is: kind, class, sizes, what a model learned and why, and its settings."""
     from structhash.cli.info import print_info
 
-    print_info(file, as_json)
+    print_info(file, as_json, choices=choices(label, header, no_header, ignore))

@@ -14,7 +14,14 @@ from structhash.cli._journal import describe_run, open_journal
 from structhash.cli.console import Unfinished, say
 from structhash.cli.display import bar
 from structhash.cli.documents import deliver, stamp
-from structhash.cli.inputs import check_labels, read_judgements, split_measures, split_methods, split_numbers
+from structhash.cli.inputs import (
+    Choices,
+    check_labels,
+    read_judgements,
+    split_measures,
+    split_methods,
+    split_numbers,
+)
 from structhash.cli.outputs import check_output
 from structhash.evaluation import report
 from structhash.evaluation.compare import Result
@@ -45,6 +52,7 @@ def compare(
     out: Path | None,
     force: bool,
     as_json: bool,
+    choices: Choices,
 ) -> None:
     """Fit and score several methods on the same splits.
 
@@ -58,18 +66,16 @@ def compare(
         Code lengths and seeds, separated by commas.
     protocol : str
         ``"seen"``, ``"unseen"`` or ``"judged"``.
-    n_queries : int
-        Number of queries, for protocols by labels.
-    n_train : int or None
-        Number of training rows, for protocols by labels; None for the usual number.
+    n_queries, n_train : int or None
+        Number of queries and of training rows, for protocols by labels; None for the usual number.
     measures : list of str or None
         Names, maybe with commas between them; None for the usual ones.
     out : path or None
         A JSON file to write. Finished fits are kept beside it; the same command goes on from there.
-    force : bool
-        Whether `out` may replace a file of another kind.
-    as_json : bool
-        Whether to print JSON.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to print JSON.
+    choices : dict
+        How the data file is read: keywords of `structhash.io.read`.
     """
     check_output(out, data, makes="results", force=force, refused=suffixes())
     options: dict[str, Any] = {
@@ -78,7 +84,7 @@ def compare(
         "seeds": split_numbers("--seeds", seeds, 0),
         "measures": split_measures(measures),
     }
-    dataset = read(data)
+    dataset = read(data, **choices)
     comparison, arrays, sizes = _comparison(dataset, data, protocol, n_queries, n_train)
     finished, add = _journal(out, arrays, force, protocol=protocol, measures=options["measures"], **sizes)
     more = {**options, **sizes, "finished": finished, "on_fit": add}

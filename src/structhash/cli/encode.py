@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from structhash.cli.display import print_facts
-from structhash.cli.inputs import read_for
+from structhash.cli.inputs import Choices, check_columns
 from structhash.cli.outputs import check_output
 from structhash.estimators.loading import load_model
-from structhash.io import write_npy
+from structhash.io import read_rows, save_codes, suffixes
 
 __all__ = ["encode"]
 
 
 def encode(
-    model: Path, data: Path, out: Path, *, bits: int | None, as_queries: bool, force: bool, as_json: bool
+    model: Path,
+    data: Path,
+    out: Path,
+    *,
+    bits: int | None,
+    as_queries: bool,
+    force: bool,
+    as_json: bool,
+    choices: Choices,
 ) -> None:
-    """Write packed codes.
+    """Write packed codes, a block of rows at a time.
 
     Parameters
     ----------
@@ -25,23 +35,24 @@ def encode(
     data : path
         A data file.
     out : path
-        The .npy file to write.
+        The file to write: a bare array if its name ends in .npy, else one that names the model.
     bits : int or None
         Length of the codes; None for all bits of the model.
     as_queries : bool
         Whether to encode queries: Q of the data, or X where there is no Q. Rows of X are encoded otherwise.
-    force : bool
-        Whether `out` may replace a file of another kind.
-    as_json : bool
-        Whether to report as JSON.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to report as JSON.
+    choices : dict
+        How the data file is read: keywords of `structhash.io.read`.
     """
-    check_output(out, model, data, makes="codes", force=force, suffix=".npy")
+    check_output(out, model, data, makes="codes", force=force, refused=tuple({*suffixes()} - {".npy"}))
     encoder = load_model(model)
-    dataset = read_for(encoder, data)
-    if as_queries:
-        codes = encoder.encode_queries(dataset.X if dataset.Q is None else dataset.Q, bits)
-    else:
-        codes = encoder.encode(dataset.X, bits)
-    write_npy(out, codes)
-    facts = {"rows": len(codes), "bits": bits or encoder.n_bits_, "bytes": codes.nbytes}
+    rows = read_rows(data, as_queries, features=encoder.column_names_, **choices)
+    check_columns(rows.names, data, encoder.column_names_, "the model")
+    n_rows, n_columns = rows.shape
+    code = encoder.encode_queries if as_queries else encoder.encode
+    n_bytes = code(np.zeros((1, n_columns), np.float32), bits).shape[1]  # also checks columns and bits
+    n_bits = bits or encoder.n_bits_
+    save_codes(out, (code(block, bits) for block in rows.blocks), n_rows, n_bits, encoder.fingerprint())
+    facts = {"rows": n_rows, "bits": n_bits, "bytes": n_rows * n_bytes}
     print_facts({**facts, "coded as": "queries" if as_queries else "rows", "file": str(out)}, as_json)

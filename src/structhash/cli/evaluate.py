@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from structhash.cli.display import print_table
 from structhash.cli.documents import deliver, stamp
-from structhash.cli.inputs import check_labels, read_for, read_judgements, split_measures
+from structhash.cli.inputs import Choices, check_labels, read_for, read_judgements, split_measures
 from structhash.cli.outputs import check_output
-from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
 from structhash.evaluation.scoring import Relevance, every_distance, judged_relevance, retrieval, same_label
 from structhash.evaluation.splits import seen_classes
-from structhash.io import suffixes
+from structhash.io import Dataset, suffixes
 
 __all__ = ["evaluate"]
 
@@ -41,6 +40,7 @@ def evaluate(
     out: Path | None,
     force: bool,
     as_json: bool,
+    choices: Choices,
 ) -> None:
     """Score the codes of a model by retrieval.
 
@@ -60,15 +60,15 @@ def evaluate(
         ``"expected"`` or ``"id"``; see `structhash.evaluation.retrieval`.
     out : path or None
         A JSON file to write.
-    force : bool
-        Whether `out` may replace a file of another kind.
-    as_json : bool
-        Whether to print JSON.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to print JSON.
+    choices : dict
+        How the data file is read: keywords of `structhash.io.read`.
     """
     check_output(out, model, data, makes="results", force=force, refused=suffixes())
     names = split_measures(measures)
     encoder = load_model(model)
-    task = _read_task(data, n_queries, seed, encoder)
+    task = _read_task(read_for(encoder, data, choices), data, n_queries, seed)
     scored = every_distance(encoder, task.queries, task.database, task.relevance)
     means = {distance: retrieval(blocks, names, ties).mean for distance, blocks in scored}
     document = {
@@ -90,15 +90,26 @@ def evaluate(
         print_table(("distance", *names), [(distance, *mean.values()) for distance, mean in means.items()])
 
 
-def _read_task(path: Path, n_queries: int, seed: int, encoder: HashEncoder) -> _Task:
+def _read_task(data: Dataset, path: Path, n_queries: int, seed: int) -> _Task:
     """Judged queries where the data file has them, else a split by labels.
+
+    Parameters
+    ----------
+    data : Dataset
+    path : path
+        The file that it came from.
+    n_queries : int
+    seed : int
+
+    Returns
+    -------
+    _Task
 
     Raises
     ------
     ValueError
         If the file has neither, or nothing in it is relevant to any query.
     """
-    data = read_for(encoder, path)
     if data.Q is not None and data.qrels is not None:
         relevance = judged_relevance(read_judgements(data, path), len(data.Q), len(data.X))
         return _Task("judgements", data.Q, data.X, relevance)

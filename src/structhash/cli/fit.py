@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import check_positive
-from structhash.cli.console import Unfinished
+from structhash._numerics.validation import check_positive, join_names
+from structhash.cli.console import Unfinished, say
 from structhash.cli.display import bar, print_facts, print_table
-from structhash.cli.inputs import check_columns, check_labels, read_judgements, split_methods
+from structhash.cli.inputs import Choices, check_columns, check_labels, read_judgements, split_methods
 from structhash.cli.outputs import check_output
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation.methods import Method, encoders_by_name, partner_counts, prepare
@@ -45,6 +45,7 @@ def fit(
     seed: int,
     force: bool,
     as_json: bool,
+    choices: Choices,
 ) -> None:
     """Learn a model and save it.
 
@@ -66,10 +67,10 @@ def fit(
         Seconds in which settings are tried on held-out rows; None to take the settings as they are.
     seed : int
         Of everything that is drawn at random.
-    force : bool
-        Whether `out` may replace a file of another kind.
-    as_json : bool
-        Whether to report as JSON.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to report as JSON.
+    choices : dict
+        How DATA is read: keywords of `structhash.io.read`.
     """
     check_output(out, data, unlabeled, makes="model", force=force, refused=suffixes())
     method = _one_method(spec, bits)
@@ -77,9 +78,9 @@ def fit(
         _check_tune(tune, method, neighbours, unlabeled)
     method = method._replace(on_database=unlabeled is not None)  # `Method.fit` then gives it these rows
     n_bits = bits or (0 if method.own_length else _DEFAULT_BITS)
-    dataset = read(data)
+    dataset = read(data, **choices)
     y = _supervision(method, dataset, data, neighbours, tune is not None)
-    others = None if unlabeled is None else _read_unlabeled(dataset, data, unlabeled, method)
+    others = None if unlabeled is None else _read_unlabeled(dataset, data, unlabeled, method, choices)
     began = time.perf_counter()
     fitted = _learn_method(method, dataset.X, y, n_bits, seed, tune, others)
     seconds = time.perf_counter() - began
@@ -173,15 +174,37 @@ def _supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool,
         return Qrels(read_judgements(dataset, path), dataset.Q, **counts)
     if several or encoder.needs_y():
         return check_labels(dataset, path, f"{method.name!r} learns from them")
+    if dataset.y is None and encoder.takes_unlabeled:  # such a method uses labels where it finds them
+        columns = f" (columns {join_names(dataset.names)})" if dataset.names else ""
+        say("note", f"no labels found in {path}{columns}: learning without them")
     return dataset.y
 
 
-def _read_unlabeled(dataset: Dataset, path: Path, unlabeled: Path, method: Method) -> NDArray[Any]:
-    """Rows without labels; ValueError unless the method takes them and their columns are those of the data."""
+def _read_unlabeled(
+    dataset: Dataset, path: Path, unlabeled: Path, method: Method, choices: Choices
+) -> NDArray[Any]:
+    """Rows without labels; ValueError unless the method takes them and their columns are those of the data.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    path : path
+        The file that the data set came from.
+    unlabeled : path
+        The file of rows without labels.
+    method : Method
+    choices : dict
+        How the data set was read. Where both files have one format, its choice of a header holds for both.
+
+    Returns
+    -------
+    ndarray (m, d)
+    """
     if not all(encoder.takes_unlabeled for encoder in method.encoders):
         able = _names_of([name for name, each in encoders_by_name().items() if each.takes_unlabeled])
         raise ValueError(f"--unlabeled: {method.name!r} does not learn from such rows; name {able}")
-    found = read(unlabeled)
+    header = choices.get("header") if unlabeled.suffix == path.suffix else None
+    found = read(unlabeled, header=header, features=dataset.names)
     check_columns(found.names, unlabeled, dataset.names, str(path))
     return found.X
 
@@ -229,6 +252,7 @@ def _report(fitted: _Fitted, dataset: Dataset, seconds: float, out: Path, as_jso
         "method": fitted.name,
         "rows": len(dataset.X),
         "features": dataset.X.shape[1],
+        **({} if dataset.label is None else {"labels": dataset.label}),
         "bits": encoder.n_bits_,
         **encoder.about(),
         "seconds": seconds,

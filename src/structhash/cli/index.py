@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
+from structhash.cli.console import say
 from structhash.cli.display import print_facts
 from structhash.cli.outputs import check_output
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
-from structhash.io import map_array, read_codes, suffixes
+from structhash.io import Codes, load_codes, suffixes
+from structhash.io.arrays import load_array
 from structhash.pieces import classes
 from structhash.search import Index
 
@@ -33,34 +33,33 @@ def index(
     Parameters
     ----------
     codes : path
-        A .npy file of packed codes.
+        A file of packed codes.
     out : path
         The index file to write.
     bits : int or None
-        Length of the codes; None for that of the model, or 8 a byte.
+        Length of the codes; None for what the file of codes says, else that of the model, else 8 a byte.
     backend : str
         Name of an index.
     ids : path or None
         A .npy file of ids; None for row numbers.
     model : path or None
-        The model that made the codes. It gives their length and, where it weighs its bits, the weights.
-    force : bool
-        Whether `out` may replace a file of another kind.
-    as_json : bool
-        Whether to report as JSON.
+        The model that made the codes, which is checked where the codes name it. It gives their length and,
+        where it weighs its bits, the weights.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to report as JSON.
 
     Raises
     ------
     ValueError
-        If there is no such index, or it cannot weigh bits as the model does.
+        If there is no such index, it cannot weigh bits as the model does, or the codes are not of the model.
     """
     check_output(out, codes, ids, model, makes="index", force=force, refused=suffixes())
     known: dict[str, type[Index]] = classes("indexes")
     if backend not in known:
         raise ValueError(f"--backend {backend!r}: give one of {', '.join(known)}")
-    table = read_codes(codes)
+    found = load_codes(codes)
     encoder = None if model is None else load_model(model)
-    n_bits = bits or (8 * table.shape[1] if encoder is None else encoder.n_bits_)
+    n_bits = _length(codes, found, bits, model, encoder)
     if encoder is None or encoder.search_weights_ is None:
         made = known[backend](n_bits)
     elif known[backend].takes_weights:
@@ -71,13 +70,38 @@ def index(
             f"{model} weighs its bits, which {backend} cannot; use --backend {able}, or give --bits and no "
             "--model"
         )
-    made.source = _fingerprint(encoder)
-    made.add(table, None if ids is None else np.asarray(map_array(ids)))
+    made.source = found.source if encoder is None else encoder.fingerprint()
+    made.add(found.table, None if ids is None else load_array(ids))
     made.save(out)
+    if encoder is not None and found.source is None:
+        _warn_unnamed(codes, model)
     facts = {"codes": len(made), "bits": n_bits, "backend": backend, "weighted": made.weights is not None}
     print_facts({**facts, "file": str(out)}, as_json)
 
 
-def _fingerprint(encoder: HashEncoder | None) -> str | None:
-    """The facts that an index file stores about the model that made its codes."""
-    return None if encoder is None else encoder.fingerprint()
+def _warn_unnamed(codes: Path, model: Path | None) -> None:
+    """Say that codes do not name their model, so that it was not checked."""
+    say(
+        "warning",
+        f"{codes} does not say which model made its codes: that it was {model} is not checked; encode into a "
+        "file that does not end in .npy to have it checked",
+    )
+
+
+def _length(
+    codes: Path, found: Codes, bits: int | None, model: Path | None, encoder: HashEncoder | None
+) -> int:
+    """Bits of the codes, as the command, the file of codes or the model says; ValueError if these disagree."""
+    if encoder is not None and found.source not in (None, encoder.fingerprint()):
+        raise ValueError(f"{codes} holds codes of another model than {model}; give that one, or encode again")
+    of_model = None if encoder is None else encoder.n_bits_
+    n_bytes = found.table.shape[1]
+    n_bits = bits or found.n_bits or of_model or 8 * n_bytes
+    if found.n_bits not in (None, n_bits):
+        raise ValueError(f"--bits {n_bits}: {codes} holds codes of {found.n_bits} bits; leave --bits out")
+    if of_model is not None and (n_bits > of_model or n_bytes != -(-n_bits // 8)):
+        raise ValueError(
+            f"{codes} holds codes of {n_bytes} bytes; {model} makes codes of {of_model} bits; give the model "
+            "that made the codes, or the length of its prefix as --bits"
+        )
+    return n_bits

@@ -3,31 +3,46 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from structhash.cli.display import print_facts
-from structhash.io import container, facts, suffixes
+from structhash.io import container, facts, load_codes, suffixes
+from structhash.io.codes import CODES
+
+if TYPE_CHECKING:
+    from structhash.cli.inputs import Choices
 
 __all__ = ["print_info"]
 
 
-def print_info(path: Path, as_json: bool) -> None:
-    """Print what a model, index, codes or data file is."""
-    tell = facts if path.suffix.lower() in suffixes() else _container_facts
-    print_facts({"file": str(path), **tell(path)}, as_json)
+def print_info(path: Path, as_json: bool, choices: Choices | None = None) -> None:
+    """Print what a model, index, codes or data file is.
+
+    Parameters
+    ----------
+    path : path
+    as_json : bool
+        Whether to print JSON.
+    choices : dict, optional
+        How a data file is read: keywords of `structhash.io.read`.
+    """
+    is_data = path.suffix.lower() in suffixes()
+    found = facts(path, **(choices or {})) if is_data else _container_facts(path)
+    print_facts({"file": str(path), **found}, as_json)
 
 
 def _container_facts(path: Path) -> dict[str, Any]:
-    """Facts of a model or an index."""
+    """Facts of a model, an index or codes."""
     try:
         header = container.header(path)
     except ValueError as error:
         raise ValueError(f"{error}; data files end in {', '.join(suffixes())}") from None
     kind = header["kind"]
-    return {"kind": kind, **(_model_facts(path, header["params"]) if kind == "model" else _index_facts(path))}
+    tell = {"model": _model_facts, CODES: _codes_facts}.get(kind, _index_facts)
+    return {"kind": kind, **tell(path)}
 
 
-def _model_facts(path: Path, settings: dict[str, Any]) -> dict[str, Any]:
+def _model_facts(path: Path) -> dict[str, Any]:
     """Class and sizes of a model, what it learned, and its settings."""
     from structhash.estimators.loading import load_model  # a second of imports
 
@@ -38,8 +53,15 @@ def _model_facts(path: Path, settings: dict[str, Any]) -> dict[str, Any]:
         "features": model.n_features_in_,
         **model.about(),
         "weighted": model.search_weights_ is not None,
-        "parameters": settings,
+        "fingerprint": model.fingerprint(),
+        "parameters": model.get_params(deep=False),
     }
+
+
+def _codes_facts(path: Path) -> dict[str, Any]:
+    """Sizes of codes, and which model made them."""
+    codes = load_codes(path)
+    return {"rows": len(codes.table), "bits": codes.n_bits, "model": codes.source}
 
 
 def _index_facts(path: Path) -> dict[str, Any]:
@@ -52,4 +74,5 @@ def _index_facts(path: Path) -> dict[str, Any]:
         "bits": index.n_bits,
         "codes": len(index),
         "weighted": index.weights is not None,
+        "model": index.source,
     }

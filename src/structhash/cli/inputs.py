@@ -19,6 +19,7 @@ from structhash.io import Dataset, read
 from structhash.supervision.judgements import check_judgements
 
 __all__ = [
+    "Choices",
     "check_columns",
     "check_labels",
     "learns_without_labels",
@@ -28,6 +29,8 @@ __all__ = [
     "split_methods",
     "split_numbers",
 ]
+
+Choices = dict[str, Any]  # keywords of `structhash.io.read`: how the command line says a data file is read
 
 
 def split_numbers(option: str, text: str, least: int) -> list[int]:
@@ -91,9 +94,22 @@ def learns_without_labels(method: Method) -> bool:
     return True
 
 
-def read_for(encoder: HashEncoder, path: Path) -> Dataset:
-    """Read a data set for a model; ValueError unless its columns are those that the model was fitted on."""
-    data = read(path)
+def read_for(encoder: HashEncoder, path: Path, choices: Choices | None = None) -> Dataset:
+    """Read a data set for a model; ValueError unless its columns are those that the model was fitted on.
+
+    Parameters
+    ----------
+    encoder : HashEncoder
+        A fitted model.
+    path : path
+    choices : dict, optional
+        How the file is read: keywords of `structhash.io.read`.
+
+    Returns
+    -------
+    Dataset
+    """
+    data = read(path, features=encoder.column_names_, **(choices or {}))
     check_columns(data.names, path, encoder.column_names_, "the model")
     return data
 
@@ -141,7 +157,10 @@ def check_labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:
         If there are none, or they are not one value a row.
     """
     if data.y is None:
-        raise ValueError(f"{path} holds no labels y, but {why}; use a .npz with y or a .csv with a column y")
+        raise ValueError(
+            f"{path} holds no labels y, but {why}; use a .npz with y or a .csv with a column y, or name the "
+            "labels by --label"
+        )
     if data.y.ndim != 1:
         raise ValueError(f"y of {path} has shape {data.y.shape}; give one label a row")
     if data.y.dtype.kind == "f" and not np.isfinite(data.y).all():

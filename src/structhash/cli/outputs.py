@@ -86,10 +86,10 @@ def _check_replaced(out: Path, *inputs: Path | None, makes: str, force: bool) ->
 
 def _holds(path: Path, makes: str) -> bool:
     """Whether a file holds what a command makes."""
-    if makes in ("model", "index"):
+    if makes in ("model", "index") or (makes == "codes" and path.suffix.lower() != ".npy"):
         return what(path).startswith(f"a structhash file of kind '{makes}")
     with contextlib.suppress(OSError, ValueError, zipfile.BadZipFile, EOFError):
-        if makes == "codes":
+        if makes == "codes" and path.suffix.lower() == ".npy":
             return bool(np.load(path, mmap_mode="r").dtype == np.uint8)
         if makes == "neighbours":
             with zipfile.ZipFile(path) as file:

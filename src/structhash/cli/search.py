@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from structhash.cli.console import say
 from structhash.cli.display import print_table
 from structhash.cli.documents import to_json
-from structhash.cli.inputs import read_for
+from structhash.cli.inputs import Choices, read_for
 from structhash.cli.outputs import check_output
 from structhash.estimators.loading import load_model
-from structhash.io import read_codes
+from structhash.io import load_codes, suffixes
 from structhash.io.container import atomic
 from structhash.search import Index, load_index
 
@@ -43,6 +43,7 @@ def search(
     out: Path | None,
     force: bool,
     as_json: bool,
+    choices: Choices | None = None,
 ) -> None:
     """Find the nearest codes of queries, print them, and write them where a file is named.
 
@@ -51,7 +52,7 @@ def search(
     index : path
         An index file.
     queries : path
-        A .npy file of codes; with a model, a data file of vectors.
+        A file of codes; with a model, a data file of vectors.
     k : int or None
         Number of neighbours a query, 10 by default.
     radius : float or None
@@ -60,10 +61,10 @@ def search(
         The model that encodes the queries.
     out : path or None
         A .npz file to write.
-    force : bool
-        Whether `out` may replace a file of another kind.
-    as_json : bool
-        Whether to print JSON.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to print JSON.
+    choices : dict, optional
+        How a data file of queries is read: keywords of `structhash.io.read`.
 
     Raises
     ------
@@ -74,17 +75,18 @@ def search(
     if k is not None and radius is not None:
         raise ValueError("-k and --radius ask for different things; give one of them")
     searched = load_index(index)
-    codes = _query_codes(queries, model, searched)
-    asked: dict[str, Any]
+    codes, source = _query_codes(queries, model, index, searched, choices)
+    asked: dict[str, Any] = {"radius": radius}
     if radius is None:
         asked = {"k": min(k or _DEFAULT_K, max(1, len(searched)))}
         hits, arrays = _nearest(searched, codes, asked["k"])
     else:
-        asked = {"radius": radius}
         hits, arrays = _within(searched, codes, radius)
     if out is not None:
         with atomic(out) as temporary, open(temporary, "wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
+    if (searched.source is None) != (source is None):
+        _warn_unnamed(*((queries, index) if source is None else (index, model or queries)))
     if as_json:
         results = [{"query": q, "ids": hit.ids, "distances": hit.distances} for q, hit in enumerate(hits)]
         print(to_json({"queries": len(codes), "bits": searched.n_bits, **asked, "results": results}))
@@ -110,22 +112,45 @@ def _within(
     return hits, {"lims": lims, "distances": distances, "ids": ids}
 
 
-def _query_codes(path: Path, model: Path | None, index: Index) -> NDArray[np.uint8]:
-    """Codes from a file of codes, or of the vectors in a data file: Q, or X where there is no Q."""
+def _query_codes(
+    path: Path, model: Path | None, index: Path, searched: Index, choices: Choices | None
+) -> tuple[NDArray[np.uint8], str | None]:
+    """Codes from a file of codes, or of vectors in a data file (Q, else X), and their model's fingerprint."""
     if model is None:
-        if path.suffix.lower() != ".npy":
-            raise ValueError(f"{path} is not a .npy file of codes; for vectors, give --model too")
-        return read_codes(path)
+        if path.suffix.lower() in {*suffixes()} - {".npy"}:
+            raise ValueError(f"{path} is not a file of codes; for vectors, give --model too")
+        codes, n_bits, source = load_codes(path)
+        _check_source(path, source, searched)
+        if n_bits not in (None, searched.n_bits):
+            raise ValueError(
+                f"{path} holds codes of {n_bits} bits, {index} of {searched.n_bits}; give codes of one length"
+            )
+        return codes, source
     encoder = load_model(model)
-    if index.source not in (None, encoder.fingerprint()):
-        raise ValueError(f"the index was made with another model than {model}; give that one")
-    if index.source is None and encoder.n_bits_ > index.n_bits:
-        say(
-            "warning",
-            f"{model} has {encoder.n_bits_} bits, the index {index.n_bits}: right only where it holds prefixes",
+    source = encoder.fingerprint()
+    _check_source(model, source, searched)
+    if encoder.n_bits_ < searched.n_bits:
+        raise ValueError(
+            f"{index} holds codes of {searched.n_bits} bits, {model} makes {encoder.n_bits_}; give the model "
+            "that made the codes"
         )
-    dataset = read_for(encoder, path)
-    return encoder.encode_queries(dataset.X if dataset.Q is None else dataset.Q, index.n_bits)
+    dataset = read_for(encoder, path, choices)
+    return encoder.encode_queries(dataset.X if dataset.Q is None else dataset.Q, searched.n_bits), source
+
+
+def _check_source(given: Path, source: str | None, searched: Index) -> None:
+    """Refuse queries of another model than the index, where both name theirs."""
+    if source is not None and searched.source not in (None, source):
+        raise ValueError(f"the index was made with another model than {given}; give that one")
+
+
+def _warn_unnamed(unnamed: Path, other: Path) -> None:
+    """Say that one of the two files does not name its model, so that nothing was checked."""
+    say(
+        "warning",
+        f"{unnamed} does not say which model made its codes: that it is the model of {other} is not checked, "
+        "and results are wrong otherwise",
+    )
 
 
 def _print_hits(hits: list[_Hit], every: bool) -> None:

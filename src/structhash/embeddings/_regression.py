@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
 
 from structhash._numerics.blocks import as_floats, normalize_rows, row_slices
 from structhash._numerics.gaussian import similarities, squared_distances
@@ -19,6 +18,7 @@ FORMS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))  # shares of a row's direction, and
 POSTERIOR_RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 LOG_SHARPNESS = (-1.0, 6.0)  # bounds of the logarithm of the factor in the softmax
 MIN_KERNEL_EIGENVALUE = 1e-6  # of the kernel, as a share of the largest; smaller ones are left out
+MAX_JUDGING_SCORES = 4_000_000  # scores of left-out rows by which the ridge is chosen
 MIN_REST = 1e-6  # share of a row's score that must rest on other rows
 
 
@@ -47,6 +47,7 @@ def choose_kernel(
 ) -> tuple[tuple[float, float], float]:
     """The units of `kernel_rows` and the bandwidth that maximise the likelihood of sampled rows' labels."""
     drawn = rng.permutation(len(X))[:MAX_TRIAL_ROWS]
+    classes = np.unique(class_index[drawn], return_inverse=True)[1]
     units_of_form = [
         _root_mean_square_distance(normalize_rows(X[drawn])),
         _root_mean_square_distance(as_floats(X[drawn]).astype(np.float64)),
@@ -58,7 +59,7 @@ def choose_kernel(
             continue
         rows = kernel_rows(X[drawn], mean, units)
         for sigma in np.sqrt(np.multiply(VARIANCES, sum(form))):
-            found = regress(rows.__getitem__, rows, class_index[drawn], sigma, np.arange(len(drawn)))
+            found = regress(rows.__getitem__, rows, classes, sigma, np.arange(len(drawn)))
             trials.append((found.loss, units, float(sigma)))
     _, units, sigma = min(trials)
     return units, sigma
@@ -79,9 +80,9 @@ def regress(
 ) -> Regression:
     """Fit the regression at the ridge that maximises the likelihood of the left-out rows' labels.
 
-    The fit works in coordinates in which the kernel of the anchors and the regression are diagonal. There the
-    rows A have A'A = diag(s), their scores are H Y with H = A diag(1 / (s + ridge)) A', and the scores that
-    leave row i out are (HY - h_ii Y)_i / (1 - h_ii).
+    In the coordinates of the fit, the rows A have A'A = diag(s). Their scores are H Y with H = A diag(1 / (s +
+    ridge)) A'; those that leave row i out are (HY - h_ii Y)_i / (1 - h_ii). With many classes, only some
+    left-out rows judge the ridge: time and memory grow with rows times classes.
 
     Parameters
     ----------
@@ -99,8 +100,7 @@ def regress(
     Regression
     """
     prior = np.bincount(class_index) / len(class_index)
-    K = similarities(squared_distances(anchors, anchors), np.asarray(sigma))
-    values, vectors = np.linalg.eigh(K)
+    values, vectors = np.linalg.eigh(similarities(squared_distances(anchors, anchors), np.asarray(sigma)))
     kept = values > MIN_KERNEL_EIGENVALUE * values[-1]
     root = vectors[:, kept] / np.sqrt(values[kept])
 
@@ -120,25 +120,42 @@ def regress(
             AY += A.T @ residual_indicators(run)
         s, turn = np.linalg.eigh(gram)
         root, AY = root @ turn, turn.T @ AY
-    A, Y = in_coordinates(left_out), residual_indicators(left_out)
-    squares, best = A**2, np.inf
+    judges = _spread(len(left_out), MAX_JUDGING_SCORES // len(prior))
+    A, Y, best = in_coordinates(left_out), residual_indicators(left_out), np.inf
     for ridge in POSTERIOR_RIDGES:
         shrunk = 1 / (np.maximum(s, 0) + ridge)
-        own = np.minimum(squares @ shrunk, 1 - MIN_REST)[:, None]
-        scores = (A @ (shrunk[:, None] * AY) - own * Y) / (1 - own) + prior
-        loss, sharpness = _calibrate(scores, class_index[left_out])
+        scores = _scores_without_own(A[judges], shrunk, AY, Y[judges]) + prior
+        loss, sharpness = _calibrate(scores, class_index[left_out[judges]])
         if loss < best:
-            best, found = loss, Regression(loss, scores, root @ (shrunk[:, None] * AY), sharpness)
-    return found
+            best, chosen = loss, (shrunk, sharpness)
+    shrunk, sharpness = chosen
+    scores = _scores_without_own(A, shrunk, AY, Y) + prior
+    return Regression(best, scores, root @ (shrunk[:, None] * AY), sharpness)
+
+
+def _spread(n: int, most: int) -> NDArray[np.int64]:
+    """Numbers from 0 to n - 1, evenly spread: all, or `most` where there are more."""
+    return np.linspace(0, n - 1, max(1, min(n, most))).astype(np.int64)
+
+
+def _scores_without_own(
+    A: NDArray[Any], shrunk: NDArray[Any], AY: NDArray[Any], Y: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Scores (k, n_classes) around the prior of rows A, each without the effect of its own indicators Y."""
+    own = np.minimum(A**2 @ shrunk, 1 - MIN_REST)[:, None]
+    scores: NDArray[np.float64] = (A @ (shrunk[:, None] * AY) - own * Y) / (1 - own)
+    return scores
 
 
 def _calibrate(scores: NDArray[np.float64], class_index: NDArray[np.int64]) -> tuple[float, float]:
     """The least mean -log softmax(s * scores) at the true classes over s, and that s."""
 
+    below = scores - scores.max(axis=1, keepdims=True)
+    own = below[np.arange(len(below)), class_index].mean()
+
     def loss(exponent: float) -> float:
-        return -float(
-            log_softmax(np.exp(exponent) * scores, axis=1)[np.arange(len(class_index)), class_index].mean()
-        )
+        sharpness = np.exp(exponent)
+        return float(np.log(np.exp(sharpness * below).sum(axis=1)).mean() - sharpness * own)
 
     best = minimize_scalar(loss, bounds=LOG_SHARPNESS, method="bounded", options={"xatol": 1e-2})
     return float(best.fun), float(np.exp(best.x))

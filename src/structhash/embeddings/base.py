@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.validation import check_count, check_nonnegative
 from structhash.embeddings._targets import targets_by_cosine
+from structhash.io.fields import Fields, check_fields
 from structhash.pieces import Params
 
 __all__ = ["MAX_POINTS", "Affine", "Embedded", "Embedding", "LeftOut", "Temperatures"]
@@ -78,10 +79,14 @@ class Embedding:
         Whether `fit` needs labels.
     wants_unlabeled : bool
         Whether labels alone are a poor basis, so that unlabeled rows should be given with them.
+    state_fields : tuple of Field or None
+        What `state` holds. Models from files are held to it; an embedding without a declaration takes any
+        numbers. "n_features" is the width of the rows.
     """
 
     labelled: ClassVar[bool] = False
     wants_unlabeled: ClassVar[bool] = False
+    state_fields: ClassVar[Fields | None] = None
 
     n_points: int = 4000
     n_partners: int = 512
@@ -162,6 +167,11 @@ class Embedding:
             Each row sums to 1.
         """
         return targets_by_cosine(vectors, queries, partners, multiplicities)
+
+    def check_state(self, state: Params, row: NDArray[Any]) -> NDArray[Any]:
+        """The vector (1, m) of a row (1, d); ValueError unless a state from a file is as declared."""
+        check_fields(self.state_fields, state, {"n_features": row.shape[1]})
+        return self.embed(row, state)
 
     def affine(self, state: Params) -> Affine | None:
         """The affine form, if there is one; with it planes among vectors are planes among rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from structhash._numerics.scaling import float_blocks, mean_and_scale
 from structhash.embeddings.base import Affine, Embedded, Embedding
 from structhash.families.linear import Linear
+from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
 
 __all__ = ["Cosine"]
@@ -19,6 +20,9 @@ __all__ = ["Cosine"]
 @dataclass(frozen=True)
 class Cosine(Embedding):
     """Centred rows, compared by their cosine. It needs no labels.
+
+    The mean is taken off the rows as they are given, so that the norms of rows count. Where only their
+    directions should count, scale each row to norm 1 first.
 
     References
     ----------
@@ -33,6 +37,7 @@ class Cosine(Embedding):
     True
     """
 
+    state_fields: ClassVar[Fields | None] = (Field("mean", ("n_features",)), Field("scale", positive=True))
     n_points: int = 10_000
     n_partners: int = 4096
     n_nearest: int = 64

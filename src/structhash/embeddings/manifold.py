@@ -16,6 +16,7 @@ from structhash.embeddings import _graph
 from structhash.embeddings.base import Embedded, Embedding
 from structhash.embeddings.cosine import Cosine
 from structhash.embeddings.metric import Metric
+from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
 
 __all__ = ["Manifold"]
@@ -66,6 +67,14 @@ class Manifold(Embedding):
     """
 
     wants_unlabeled: ClassVar[bool] = True
+    state_fields: ClassVar[Fields | None] = (
+        Field("mean", ("n_features",)),
+        Field("scale", positive=True),
+        Field("matrix", ("n_features", "n_directions"), optional=True),
+        Field("nodes", ("n_nodes", "n_directions")),
+        Field("local_scale", ("n_nodes",), positive=True),
+        Field("vectors", ("n_nodes", "n_vectors")),
+    )
     self_weight: float = 4.0
     n_nodes: int = 4000
 
@@ -92,7 +101,11 @@ class Manifold(Embedding):
         scale = np.maximum(scale, MIN_SCALE * np.median(scale))
         w = np.exp(-_graph.scaled_distances(apart, scale, scale[near]))
         vectors = _graph.diffusion(near, w, WALK_ON, N_VECTORS, rng)
-        state |= {"nodes": U, "local_scale": scale.astype(U.dtype), "vectors": vectors.astype(U.dtype)}
+        state |= {
+            "nodes": U,
+            "local_scale": scale.astype(U.dtype),
+            "vectors": vectors.astype(U.dtype, order="C"),
+        }
         return Embedded(state, self.embed(rows[points], state))
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:

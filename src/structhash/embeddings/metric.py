@@ -13,6 +13,7 @@ from structhash.embeddings import _metric
 from structhash.embeddings.base import Affine, Embedded, Embedding
 from structhash.embeddings.cosine import Cosine
 from structhash.families.linear import Linear
+from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
 
 __all__ = ["Metric"]
@@ -46,6 +47,11 @@ class Metric(Embedding):
     """
 
     labelled: ClassVar[bool] = True
+    state_fields: ClassVar[Fields | None] = (
+        Field("mean", ("n_features",)),
+        Field("scale", positive=True),
+        Field("matrix", ("n_features", "n_directions")),
+    )
     self_weight: float = 8.0
 
     def fit(

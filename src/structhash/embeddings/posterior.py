@@ -16,6 +16,7 @@ from structhash._numerics.validation import check_count, check_positive
 from structhash.embeddings._regression import choose_kernel, kernel_rows, regress
 from structhash.embeddings._targets import dot_products
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
+from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
 
 __all__ = ["Posterior"]
@@ -70,6 +71,14 @@ class Posterior(Embedding):
     """
 
     labelled: ClassVar[bool] = True
+    state_fields: ClassVar[Fields | None] = (
+        Field("center", ("n_features",)),
+        Field("units", ("n_units",), least=0),
+        Field("anchors", ("n_anchors", "n_kernel_features")),
+        Field("bandwidth", positive=True),
+        Field("coef", ("n_anchors", "n_classes")),
+        Field("prior", ("n_classes",)),
+    )
 
     n_anchors: int = 2000
     temperature: float = 8.0
@@ -147,16 +156,22 @@ class Posterior(Embedding):
         return out / out.sum(axis=1, keepdims=True)
 
     def temperatures(self, class_index: NDArray[np.int64] | None) -> Temperatures:
-        """Rows are coded softer the more training rows a class has, on average.
+        """Rows are coded softer the more training rows a class has.
+
+        The harmonic mean over the classes counts them, so that a rare class is not outweighed by a large one:
+        thresholds between the two lie near the large one, and softer codes would put both on one side.
 
         Examples
         --------
         >>> [round(Posterior().temperatures(np.arange(n) % 2).rows, 1) for n in (10, 20, 60, 200, 1000)]
         [8.0, 8.0, 11.1, 16.0, 16.0]
+        >>> Posterior().temperatures(np.repeat([0, 1], [396, 4])).rows
+        8.0
         """
         if class_index is None:
             return Temperatures(self.temperature, self.max_row_temperature, self.query_candidates)
-        rows_a_class = len(class_index) / len(np.unique(class_index))
+        sizes = np.unique(class_index, return_counts=True)[1]
+        rows_a_class = len(sizes) / (1 / sizes).sum()
         share = float(np.clip(np.log(rows_a_class / FEW_ROWS) / np.log(MANY_ROWS / FEW_ROWS), 0, 1))
         rows = self.temperature ** (1 - share) * self.max_row_temperature**share
         return Temperatures(self.temperature, rows, self.query_candidates)

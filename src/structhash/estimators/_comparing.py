@@ -9,10 +9,11 @@ from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.validation import check_count, check_positive
 from structhash.estimators._auto_C import MAX_C, choose_C, values_around
 from structhash.estimators._input import CheckedInput
-from structhash.estimators._learned import LearnedEncoder, warn_about
+from structhash.estimators._learned import LEARNED_FIELDS, LearnedEncoder, warn_about
 from structhash.estimators._threads import n_threads
 from structhash.families.base import Family
 from structhash.families.starts.base import Start
+from structhash.io.fields import Field, Fields
 from structhash.masters.base import Master
 from structhash.masters.schedules.base import Schedule
 from structhash.pair_weights import Comparisons, PairGraph
@@ -44,6 +45,7 @@ class ComparingEncoder(LearnedEncoder):
     usual_C: ClassVar[float]
     objective_kind: ClassVar[str]  # of piece, in the plural
     takes_supervision: ClassVar[bool] = True
+    fitted_fields: ClassVar[Fields | None] = (*LEARNED_FIELDS, Field("C_", positive=True))
     C_: float
 
     family: Any
@@ -148,7 +150,8 @@ class ComparingEncoder(LearnedEncoder):
             checked.X, supervision, pieces.family, pieces.schedule, make_master, rng
         )
         learned = yield from learn(problem, plan, rng)
-        warn_about(learned, self.n_bits, C)
+        class_index = check_labels(checked.y, len(checked.X))[0] if getattr(checked.y, "ndim", 0) == 1 else None
+        warn_about(learned, self.n_bits, C, checked.X, class_index)
         self._store(checked.columns, {**learned.attributes(), "C_": C})
 
     def _check_data(self, X: Any, y: Any) -> CheckedInput:

@@ -11,14 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from structhash.estimators._same_codes import warn_about_same_codes
 from structhash.estimators.base import HashEncoder
 from structhash.families.starts.base import Start
+from structhash.io.fields import Field
 from structhash.training.hash_function import HashFunction
 from structhash.training.problem import Learned, Plan
 
 logger = logging.getLogger("structhash")
 
 _FUNCTION = "hash_function_"
+LEARNED_FIELDS = (
+    Field("prefix_weights_", ("n_bits", "n_bits"), least=0),
+    Field("weighted_", kind="bool"),
+    Field("n_skipped_", kind="int", least=0),
+)  # what `Learned.attributes` gives, besides the hash function and what all estimators have
 
 
 class LearnedEncoder(HashEncoder):
@@ -40,6 +47,9 @@ class LearnedEncoder(HashEncoder):
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         return self.hash_function_.encode(rows, n_bits, queries, type(self).__name__)
 
+    def _try_row(self, row: NDArray[Any]) -> None:
+        """Nothing: `HashFunction.from_arrays` tries a row."""
+
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays, plain = super()._to_arrays()
         more, plain[_FUNCTION] = plain.pop(_FUNCTION).to_arrays()
@@ -50,8 +60,9 @@ class LearnedEncoder(HashEncoder):
         prefix = f"{_FUNCTION}/"
         own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         others = {name: array for name, array in arrays.items() if not name.startswith(prefix)}
-        function = HashFunction.from_arrays(own, plain[_FUNCTION])
-        return {**super()._from_arrays(others, plain), _FUNCTION: function}
+        fitted = super()._from_arrays(others, {key: each for key, each in plain.items() if key != _FUNCTION})
+        sizes = {"n_features": fitted["n_features_in_"], "n_bits": fitted["n_bits_"]}
+        return {**fitted, _FUNCTION: HashFunction.from_arrays(own, plain[_FUNCTION], sizes)}
 
     def _variant(self, **changed: Any) -> Any:
         """An unfitted copy with these settings."""
@@ -79,9 +90,25 @@ class LearnedEncoder(HashEncoder):
         return self.hash_function_
 
 
-def warn_about(learned: Learned, n_bits: int, C: float | None) -> None:
-    """Log results that a user should act on or may not expect."""
+def warn_about(
+    learned: Learned, n_bits: int, C: float | None, X: NDArray[Any], class_index: NDArray[np.int64] | None
+) -> None:
+    """Log results that a user should act on or may not expect.
+
+    Parameters
+    ----------
+    learned : Learned
+    n_bits : int
+        Bits that were asked for.
+    C : float or None
+        As it was used.
+    X : ndarray (n, d)
+        Training rows.
+    class_index : int64 (n,) or None
+        Class number of each row, where there is one.
+    """
     n_learned = learned.function.n_bits
+    warn_about_same_codes(learned.function.encode, n_learned, X, class_index)
     if n_learned < n_bits:
         logger.info("no better bit was found after %d of %d", n_learned, n_bits)
     if not learned.weights.any():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import zlib
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -16,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from structhash._numerics.validation import describe
 from structhash.codes import unpack
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
+from structhash.estimators._fitted import check_attributes
 from structhash.estimators._input import CheckedInput, check_input, open_rows
-from structhash.estimators._model_file import write_model
+from structhash.estimators._model_file import checksum, write_model
 from structhash.estimators._score import label_retrieval
 from structhash.estimators.contract import EncoderContract
 
@@ -113,18 +113,15 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         Raises
         ------
         ValueError
-            If a setting is a piece without a name, so that no one could load it again.
+            If no one could load it again, for instance because a setting is a piece without a name.
         """
         check_is_fitted(self)
         write_model(self, path)
 
     def fingerprint(self) -> str:
-        """A short text that identifies the model: the checksum of the fitted arrays."""
+        """A short text that identifies the model: a checksum of its class, its settings and what it learned."""
         check_is_fitted(self)
-        total = 0
-        for name, array in sorted(self._to_arrays()[0].items()):
-            total = zlib.crc32(np.ascontiguousarray(array).tobytes(), zlib.crc32(name.encode(), total))
-        return f"{total:08x}"
+        return checksum(self)
 
     def name_columns(self, names: list[str]) -> None:
         """Remember the names of the columns of a table that holds numbers only, such as a .csv file."""
@@ -132,14 +129,17 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.column_names_ = list(names)
 
     def _store(self, columns: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
-        """Become fitted: drop every attribute of an earlier fit and set these."""
+        """Become fitted: drop every attribute of an earlier fit and set these, arrays in C order.
+
+        Files hold C order, and the last digit of a product can depend on the order.
+        """
         kept = {
             name: value for name, value in vars(self).items() if name.startswith("_") or not name.endswith("_")
         }
         self.__dict__ = {
             **kept,
             **columns,
-            **fitted,
+            **_in_order({**fitted}),
         }  # one step: an interrupt leaves the old state or the new one
 
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -159,7 +159,8 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> dict[str, Any]:
-        """Fitted attributes from what `_to_arrays` gave."""
+        """Fitted attributes from what `_to_arrays` gave; ValueError if they are not those of the class."""
+        check_attributes(cls, {**plain, **arrays})
         fitted = dict(plain)
         for name, array in arrays.items():
             name, _, key = name.partition("/")
@@ -187,6 +188,10 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         bits = (lambda block: self._query_bits(block, n_bits)) if queries else self._bits
         return encode_by_bits(type(self).__name__, bits, rows, self.n_bits_, n_bits)
 
+    def _try_row(self, row: NDArray[Any]) -> None:
+        """Encode a row (1, d), so that a model from a file fails at once where a part is missing."""
+        self._encode_opened(row, self.n_bits_)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_bits_")
 
@@ -210,3 +215,10 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
                 f"n_bits={describe(n_bits)}: this model has {self.n_bits_} bits; give 1 to {self.n_bits_}"
             )
         return int(n_bits)
+
+
+def _in_order(value: Any) -> Any:
+    """Arrays, and the arrays of a dict, in C order; other values as they are."""
+    if isinstance(value, dict):
+        return {name: _in_order(each) for name, each in value.items()}
+    return np.asarray(value, order="C") if isinstance(value, np.ndarray) else value

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from structhash.codes.planes import Planes
+from structhash.io.fields import Fields
 
 __all__ = ["EncoderContract"]
 
@@ -42,6 +43,9 @@ class EncoderContract:
         Whether ``n_bits=None`` is allowed and means a length that the method derives from the rows.
     column_names_ : list of str or None
         Names of the columns, where `name_columns` set them.
+    fitted_fields : tuple of Field or None
+        What the class stores when it is fitted, besides what all have. Files are held to it. A class without a
+        declaration stores any arrays without NaN; one with compiled kernels needs it.
     magnitudes : (float, float)
         The smallest and the largest magnitude that the largest number of the training rows may have.
     """
@@ -57,6 +61,7 @@ class EncoderContract:
     takes_supervision: ClassVar[bool] = False
     takes_unlabeled: ClassVar[bool] = False
     own_length: ClassVar[bool] = False
+    fitted_fields: ClassVar[Fields | None] = None
     magnitudes: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     def check_settings(self) -> None:

@@ -15,11 +15,12 @@ from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.validation import check_count, check_positive, describe
 from structhash.embeddings.base import Embedding
 from structhash.estimators._input import CheckedInput
-from structhash.estimators._learned import LearnedEncoder, warn_about
+from structhash.estimators._learned import LEARNED_FIELDS, LearnedEncoder, warn_about
 from structhash.estimators._unlabeled import check_unlabeled
 from structhash.estimators.structhash import StructHash
 from structhash.families.base import Family
 from structhash.families.starts.base import Start
+from structhash.io.fields import Field, Fields
 from structhash.pieces import is_auto, load, spell
 from structhash.supervision import Qrels, Supervision, check_labels, is_indicator
 from structhash.training.column_generation import finish, learn
@@ -102,12 +103,12 @@ class DistilHash(LearnedEncoder):
     --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
-    >>> encoder = DistilHash(n_bits=8, random_state=0).fit(X[:300], y[:300])
-    >>> encoder.encode(X[300:]).shape
+    >>> DistilHash(n_bits=8, random_state=0).fit(X[:300], y[:300]).encode(X[300:]).shape
     (1497, 1)
     """
 
     takes_unlabeled: ClassVar[bool] = True
+    fitted_fields: ClassVar[Fields | None] = (*LEARNED_FIELDS, Field("reason_", kind="text"))
     reason_: str
 
     def __init__(
@@ -243,7 +244,7 @@ class DistilHash(LearnedEncoder):
         class_index = None if y is None else check_labels(checked.y, len(checked.X))[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
         chosen = yield from self._distil(checked.X, class_index, others, pieces)
-        self._become(checked, chosen)
+        self._become(checked, chosen, class_index)
 
     def _distil(
         self,
@@ -302,6 +303,6 @@ class DistilHash(LearnedEncoder):
             yield from steps
         self._become(checked, chosen)
 
-    def _become(self, checked: CheckedInput, chosen: _Choice) -> None:
-        warn_about(chosen.learned, self.n_bits, None)
+    def _become(self, checked: CheckedInput, chosen: _Choice, class_index: Any = None) -> None:
+        warn_about(chosen.learned, self.n_bits, None, checked.X, class_index)
         self._store(checked.columns, {**chosen.learned.attributes(), "reason_": chosen.reason})

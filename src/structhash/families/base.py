@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from structhash.codes.planes import Planes
 from structhash.families.starts.base import Start
 from structhash.families.starts.spectral import Spectral
+from structhash.io.fields import Fields, check_fields
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
@@ -24,7 +26,18 @@ class Family:
     A subclass is a frozen dataclass whose fields are settings. Everything learned is returned: `state` (from
     `prepare`) and `params` (from `learn`) are dicts of plain arrays. X may have any number type and may be a
     memory map; a family turns it into floats a block of rows at a time (`structhash._numerics.blocks`).
+
+    Attributes
+    ----------
+    state_fields : tuple of Field or None
+        What `state` holds. Models from files are held to it; a family without a declaration takes any numbers,
+        so one with compiled kernels needs it. "n_features" is the width of the rows.
+    bit_fields : tuple of Field or None
+        What the parameters of "n_bits" bits hold.
     """
+
+    state_fields: ClassVar[Fields | None] = None
+    bit_fields: ClassVar[Fields | None] = None
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
         """State that all bits share, such as a mean or anchors, from the training rows X (n, d)."""
@@ -65,6 +78,19 @@ class Family:
     def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
         """Real values (n, n_bits) before the sign, of features Z (n, m)."""
         raise NotImplementedError
+
+    def check_state(self, state: Params, params: Params, sizes: Mapping[str, int]) -> None:
+        """ValueError unless state and parameters, which came from a file, are as declared.
+
+        Parameters
+        ----------
+        state, params : dict of arrays
+        sizes : dict of str to int
+            "n_features" of the rows, and "n_bits".
+        """
+        check_fields(self.bit_fields, params, check_fields(self.state_fields, state, sizes))
+        if not params or any(len(array) != sizes["n_bits"] for array in params.values()):
+            raise ValueError(f"it holds no parameters of {sizes['n_bits']} bits")
 
     def planes(self, state: Params, params: Params) -> Planes | None:
         """The same bits as planes among the rows; None where they are not planes.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from structhash._numerics.validation import check_count, check_positive
 from structhash.codes.planes import Planes, make_planes
 from structhash.families.base import DEFAULT_START, Family
 from structhash.families.starts.base import Start
+from structhash.io.fields import Field, Fields
 from structhash.pair_weights import PairWeights, laplacian, score, sum_absolute
 from structhash.pieces import Params
 
@@ -39,6 +40,12 @@ class Linear(Family):
         Standard deviation of v'z over the training points at the first plane, > 0. A larger value makes the
         sigmoid closer to a step.
     """
+
+    state_fields: ClassVar[Fields | None] = (Field("mean", ("n_features",)), Field("scale", positive=True))
+    bit_fields: ClassVar[Fields | None] = (
+        Field("normal", ("n_bits", "n_features")),
+        Field("offset", ("n_bits",)),
+    )
 
     max_iter: int = 50
     sharpness: float = 2.0

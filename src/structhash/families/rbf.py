@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from structhash._numerics.validation import check_count, describe
 from structhash.families.base import DEFAULT_START, Family
 from structhash.families.linear import Linear
 from structhash.families.starts.base import Start
+from structhash.io.fields import Field, Fields
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
@@ -63,6 +64,20 @@ class RBF(Family):
     >>> family.features(X[:3], family.prepare(X, np.random.default_rng(0))).shape
     (3, 10)
     """
+
+    state_fields: ClassVar[Fields | None] = (
+        Field("center", ("n_features",)),
+        Field("unit", positive=True),
+        Field("anchors", ("n_anchors", "n_features")),
+        Field("bandwidth", positive=True),
+        Field("root", ("n_anchors", "n_anchors")),
+        Field("mean", ("n_anchors",)),
+        Field("scale", positive=True),
+    )
+    bit_fields: ClassVar[Fields | None] = (
+        Field("normal", ("n_bits", "n_anchors")),
+        Field("offset", ("n_bits",)),
+    )
 
     n_anchors: int = 300
     sampling: str = "random"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from structhash._numerics.scaling import check_rows_differ
 from structhash.families._stumps import best_cut, searched_features
 from structhash.families.base import DEFAULT_START, Family
 from structhash.families.starts.base import Start
+from structhash.io.fields import Field, Fields
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
@@ -34,6 +35,12 @@ class Stump(Family):
     array([[-1.],
            [ 1.]])
     """
+
+    state_fields: ClassVar[Fields | None] = (Field("low", ("n_features",)), Field("high", ("n_features",)))
+    bit_fields: ClassVar[Fields | None] = (
+        Field("feature", ("n_bits",), "int", below="n_features"),
+        Field("threshold", ("n_bits",)),
+    )
 
     def prepare(self, X: NDArray[Any], rng: np.random.Generator) -> Params:
         """Lowest and highest value of each feature of the training rows X (n, d).

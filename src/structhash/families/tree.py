@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from structhash.families._stumps import best_cut, searched_features
 from structhash.families.base import DEFAULT_START, Family
 from structhash.families.starts.base import Start
 from structhash.families.stump import Stump
+from structhash.io.fields import Field, Fields
 from structhash.pair_weights import PairWeights
 from structhash.pieces import Params
 
@@ -52,6 +53,13 @@ class Tree(Family):
     >>> encoder.hash_function_.bits["threshold"].shape
     (8, 3)
     """
+
+    state_fields: ClassVar[Fields | None] = (Field("low", ("n_features",)), Field("high", ("n_features",)))
+    bit_fields: ClassVar[Fields | None] = (
+        Field("feature", ("n_bits", "n_nodes"), "int", below="n_features"),
+        Field("threshold", ("n_bits", "n_nodes"), infinite=True),
+        Field("leaf", ("n_bits", "n_nodes+1"), "int", least=-1, most=1),
+    )
 
     depth: int = 3
 

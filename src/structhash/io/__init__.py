@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from structhash.io._opening import unreadable
 from structhash.io.arrays import map_array, read_codes, write_npy
+from structhash.io.codes import Codes, load_codes, save_codes
 from structhash.io.dataset import Dataset, check_matrix
-from structhash.io.reading import facts, read, suffixes
+from structhash.io.reading import facts, read, read_rows, suffixes
 
 __all__ = [
+    "Codes",
     "Dataset",
     "check_matrix",
     "facts",
+    "load_codes",
     "map_array",
     "read",
     "read_codes",
+    "read_rows",
+    "save_codes",
     "suffixes",
     "unreadable",
     "write_npy",

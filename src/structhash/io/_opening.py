@@ -8,7 +8,15 @@ from pathlib import Path
 
 from structhash.io.container import what
 
-__all__ = ["check_file", "guard", "unreadable"]
+__all__ = ["check_file", "check_text", "guard", "unreadable"]
+
+_FOREIGN = {  # first bytes of files of other programs
+    b"\x1f\x8b": "gzip-compressed; unpack it first",
+    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+    b"PAR1": "a Parquet file; write its columns to a .csv file",
+    b"\x89HDF": "an HDF5 file; write its arrays to a .npz file",
+}
 
 
 def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
@@ -31,8 +39,10 @@ def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
     """
     if path.suffix.lower() not in suffixes:
         reason = f"unknown extension {path.suffix!r}, known are {', '.join(suffixes)}"
-        if path.is_file() and (found := what(path)):
+        if path.is_file() and (found := _recognise(path)):
             reason += f"; it is {found}"
+            if found == "text":
+                reason += "; a .csv file holds numbers separated by commas"
         raise ValueError(f"cannot read {path}: {reason}{hint}")
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
@@ -42,21 +52,40 @@ def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
         raise ValueError(f"cannot read {path}: it is empty")
 
 
+def check_text(path: Path) -> None:
+    """Refuse a file that is compressed, in UTF-16 or of another program, where text is expected."""
+    found = _recognise(path)
+    with open(path, "rb") as file:
+        if not found and b"\0" in file.read(4096):
+            found = "UTF-16 or no text; save it as UTF-8 text"
+    if found not in ("", "text"):
+        raise ValueError(f"cannot read {path}: it is {found}")
+
+
+def _recognise(path: Path) -> str:
+    """Describe a file by its first bytes; "" where they are unknown."""
+    found = what(path)
+    with open(path, "rb") as file:
+        first = file.read(8)
+    return found or next((text for sign, text in _FOREIGN.items() if first.startswith(sign)), "")
+
+
 @contextlib.contextmanager
-def guard(path: Path) -> Iterator[None]:
-    """Turn errors of the block into the ValueError of `unreadable`.
+def guard(path: Path, name: str = "its array", suffix: str = "") -> Iterator[None]:
+    """Turn errors of the block into the ValueError of `unreadable`, which calls the array `name`.
 
     numpy and zipfile raise a dozen kinds of error on damaged files. A PermissionError passes through.
+    `suffix` is the extension that the content should fit, by default that of the path.
     """
     try:
         yield
     except PermissionError:
         raise
     except Exception as error:
-        raise unreadable(path, path.suffix.lower(), error) from None
+        raise unreadable(path, suffix or path.suffix.lower(), error, name) from None
 
 
-def unreadable(path: Path, suffix: str, error: Exception | str) -> ValueError:
+def unreadable(path: Path, suffix: str, error: Exception | str, name: str = "its array") -> ValueError:
     """Make the ValueError for a file whose content does not fit its extension.
 
     Parameters
@@ -67,6 +96,8 @@ def unreadable(path: Path, suffix: str, error: Exception | str) -> ValueError:
         The extension that the content should fit, such as ".npy".
     error : Exception or str
         The error of the reader.
+    name : str
+        What the array is called, for the message.
 
     Returns
     -------
@@ -81,9 +112,14 @@ def unreadable(path: Path, suffix: str, error: Exception | str) -> ValueError:
     >>> unreadable(path, ".npy", "no magic string")  # doctest: +ELLIPSIS
     ValueError('cannot read .../x.npy: it is text, not a .npy file')
     """
-    found = what(path)
+    found = _recognise(path)
     if found and suffix not in found:
         return ValueError(f"cannot read {path}: it is {found}, not a {suffix} file")
+    if "Object arrays" in str(error) or "Python objects in dtype" in str(error):
+        return ValueError(
+            f"cannot read {path}: {name} holds Python objects; save arrays of numbers, for instance by "
+            "astype(float), and labels by y.astype(str)"
+        )
     if "pickle" in str(error):  # numpy would advise to load the file unsafely
         error = "no numbers in numpy's format; save arrays of numbers"
     return ValueError(f"cannot read {path}: it is damaged or holds Python objects ({error})")

@@ -17,13 +17,16 @@ __all__ = ["load_array", "map_array", "read_codes", "write_npy"]
 
 def load_array(path: Path) -> NDArray[Any]:
     """Read any array of a .npy file into memory; ValueError if the file is damaged or holds Python objects."""
-    with guard(path), open(path, "rb") as file:
+    with guard(path, suffix=".npy"), open(path, "rb") as file:
         array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     return array
 
 
 def map_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Map any array of a .npy file; its values are read from disk when they are used.
+
+    A map is for files that stay as they are while they are used. If another program shortens or overwrites the
+    file meanwhile, values change, or the system ends this process (SIGBUS); `load_array` has no such limit.
 
     Raises
     ------

@@ -1,6 +1,7 @@
-"""Our container: named arrays with a checked JSON header in one safetensors file.
+"""Our container: named arrays and a JSON header in one safetensors file with a checksum.
 
-Nothing here pickles, so a file from a stranger cannot run code when it is opened.
+The checksum covers every byte of the file. Nothing here pickles, so a file from a stranger cannot run code when
+it is opened; `structhash.io.fields` checks what the arrays hold.
 """
 
 from __future__ import annotations
@@ -9,21 +10,27 @@ import codecs
 import contextlib
 import json
 import os
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from structhash._numerics.validation import describe
 from structhash.io._atomic import atomic, check_target, try_writing
+from structhash.io._layout import (
+    DTYPES,
+    Blocks,
+    NotSafetensorsError,
+    read_arrays,
+    read_head,
+    write_file,
+)
 
 __all__ = [
     "Arrays",
+    "Blocks",
     "Header",
     "atomic",
     "check_target",
@@ -37,30 +44,34 @@ __all__ = [
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
-_FORMAT_NAME, _FORMAT_VERSION = "structhash", 1
-_SAVED_DTYPES = [np.dtype(code) for code in "?bBhHiIqQefd"]
-_RESERVED_ENTRIES = ("format", "version", "kind", "crc32")
+_FORMAT_NAME, _FORMAT_VERSION = "structhash", 2
+_RESERVED_ENTRIES = ("format", "version", "kind")
 _HINTS = {  # which command makes files of a kind; "" is for files of any kind
     "model": "; structhash fit makes models",
     "index": "; structhash index makes indexes, from codes",
+    "codes": "; structhash encode makes codes",
     "": "; structhash fit makes models, structhash index makes indexes",
 }
 _SIGNATURES = {b"\x93NUMPY": "a .npy file", b"PK\x03\x04": "a .npz or other zip file"}  # first bytes of a file
 
 
 def save(
-    path: str | os.PathLike[str], arrays: Mapping[str, ArrayLike], header: Mapping[str, Any], kind: str
+    path: str | os.PathLike[str],
+    arrays: Mapping[str, ArrayLike | Blocks],
+    header: Mapping[str, Any],
+    kind: str,
 ) -> None:
     """Save named arrays and a JSON header as one safetensors file, atomically.
 
-    The metadata of the file holds one JSON string under the key "structhash". It is `header` with four more
-    entries: "format", "version", "kind" and "crc32" (a checksum of the bytes of each array).
+    The metadata of the file holds one JSON string under the key "structhash": `header` with three more entries,
+    "format", "version" and "kind". Under the key "crc32" is the checksum of the whole file.
 
     Parameters
     ----------
     path : str or path
     arrays : dict of str to array
-        bool, integer, float16, float32 or float64, of any shape and memory order.
+        bool, integer, float16, float32 or float64, of any shape and memory order. `Blocks` writes an array
+        a block at a time.
     header : dict
         JSON values only. JSON lacks NaN and infinity: write None or a string instead.
     kind : str
@@ -71,7 +82,7 @@ def save(
     TypeError
         If an array has another dtype or the header holds a value that JSON lacks.
     ValueError
-        If the header holds NaN or infinity, or a reserved entry.
+        If the header holds NaN or infinity, or a reserved entry, or blocks do not add up to their array.
     FileNotFoundError
         If the folder does not exist.
 
@@ -89,8 +100,7 @@ def save(
             f"the header may not hold {taken[0]!r}; save sets {', '.join(_RESERVED_ENTRIES)}, remove it"
         )
     plain = {name: _plain(name, array) for name, array in arrays.items()}
-    sums = {name: _crc32(array) for name, array in plain.items()}
-    full = {"format": _FORMAT_NAME, "version": _FORMAT_VERSION, "kind": kind, "crc32": sums, **header}
+    full = {"format": _FORMAT_NAME, "version": _FORMAT_VERSION, "kind": kind, **header}
     try:
         text = json.dumps(full, allow_nan=False)
     except ValueError:
@@ -99,26 +109,24 @@ def save(
         ) from None
     except TypeError as error:
         raise TypeError(f"the header must hold JSON values only: {error}; convert it first") from None
-    with atomic(path) as temporary:
-        save_file(plain, temporary, metadata={_FORMAT_NAME: text})
+    with atomic(path) as temporary, open(temporary, "wb") as file:
+        write_file(file, text, plain)
 
 
-def _plain(name: str, array: ArrayLike) -> NDArray[Any]:
-    """Return `array` as a contiguous little-endian array of the same shape."""
-    array = np.asarray(array)
-    if array.dtype.newbyteorder("=") not in _SAVED_DTYPES:
-        allowed = ", ".join(dtype.name for dtype in _SAVED_DTYPES)
-        raise TypeError(f"array {name!r} has dtype {array.dtype}, allowed are {allowed}")
-    return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
-
-
-def _crc32(array: NDArray[Any]) -> int:
-    """Checksum of the bytes of an array."""
-    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+def _plain(name: str, array: ArrayLike | Blocks) -> Blocks:
+    """Return `array` as blocks of little-endian numbers."""
+    given = array if isinstance(array, Blocks) else np.asarray(array)
+    dtype = given.dtype.newbyteorder("<")
+    if dtype not in DTYPES.values():
+        allowed = ", ".join(dtype.name for dtype in DTYPES.values())
+        raise TypeError(f"array {name!r} has dtype {given.dtype}, allowed are {allowed}")
+    return Blocks(dtype, given.shape, given.blocks if isinstance(given, Blocks) else (given,))
 
 
 def header(path: str | os.PathLike[str], kind: str | None = None) -> Header:
     """Read the header of a file that `save` wrote, with "format", "version" and "kind"; errors as `load`.
+
+    Only `load` reads the whole file and checks its checksum: use this to learn what a file says that it is.
 
     `kind` is the kind that the file must have; "index" allows "index.exact" and every other index. None allows
     every kind.
@@ -127,13 +135,13 @@ def header(path: str | os.PathLike[str], kind: str | None = None) -> Header:
     >>> path = Path(tempfile.mkdtemp()) / "file"
     >>> save(path, {}, {"n_bits": 8}, kind="toy")
     >>> header(path)
-    {'format': 'structhash', 'version': 1, 'kind': 'toy', 'n_bits': 8}
+    {'format': 'structhash', 'version': 2, 'kind': 'toy', 'n_bits': 8}
     """
-    return {key: value for key, value in _open(path, kind)[0].items() if key != "crc32"}
+    return _open(path, kind)[0]
 
 
 def load(path: str | os.PathLike[str], kind: str) -> tuple[Arrays, Header]:
-    """Load what `save` wrote.
+    """Load what `save` wrote, into memory, and check its checksum.
 
     Parameters
     ----------
@@ -209,15 +217,13 @@ def _open(path: str | os.PathLike[str], kind: str | None = None, whole: bool = F
     family = (kind or "").partition(".")[0]
     hint = _HINTS.get(family, "")
     try:
-        with safe_open(path, framework="numpy") as tensors:
-            found = _parse(tensors.metadata())
+        with open(path, "rb") as file:
+            head = read_head(file)
+            found = _parse(head.metadata)
             if kind not in (None, found["kind"], found["kind"].partition(".")[0]):
                 raise ValueError(f"it holds {describe(found['kind'])}, not {kind!r}{hint}")
-            names = tensors.keys() if whole else ()
-            arrays = {name: _read_array(tensors, name) for name in names}
-            if whole and {name: _crc32(array) for name, array in arrays.items()} != found.get("crc32"):
-                raise ValueError("its arrays do not match their checksums; it is damaged, write the file again")
-    except SafetensorError as error:
+            arrays = read_arrays(file, head) if whole else {}
+    except NotSafetensorsError as error:
         reason = f"damaged or no safetensors file ({error})"
         if other := _foreign(path):
             reason = f"{other}, no {family or 'model or index'}"
@@ -227,20 +233,9 @@ def _open(path: str | os.PathLike[str], kind: str | None = None, whole: bool = F
     return found, arrays
 
 
-def _read_array(tensors: Any, name: str) -> NDArray[Any]:
-    """Read one array of an open safetensors file."""
-    try:
-        array: NDArray[Any] = tensors.get_tensor(name)
-    except (TypeError, AttributeError):  # safetensors has dtypes that numpy lacks
-        raise ValueError(f"array {name!r} has a dtype that numpy lacks") from None
-    if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
-        raise ValueError(f"array {name!r} is damaged: a bool that is neither 0 nor 1")
-    return array
-
-
-def _parse(metadata: dict[str, str] | None) -> Header:
+def _parse(metadata: dict[str, Any]) -> Header:
     """Read our header from the metadata of a safetensors file."""
-    if metadata is None or _FORMAT_NAME not in metadata:
+    if not isinstance(metadata.get(_FORMAT_NAME), str):
         raise ValueError("it is a safetensors file of another program (no structhash header)")
     try:
         found = json.loads(metadata[_FORMAT_NAME], parse_constant=_refuse)
@@ -249,10 +244,12 @@ def _parse(metadata: dict[str, str] | None) -> Header:
     named = isinstance(found, dict) and isinstance(found.get("kind"), str)
     if not named or found.get("format") != _FORMAT_NAME:
         raise ValueError("its header is not of the structhash format")
-    if found.get("version") != _FORMAT_VERSION:
-        version = describe(found.get("version"))
+    version = found.get("version")
+    if version != _FORMAT_VERSION or isinstance(version, float):
+        older = type(version) is int and version < _FORMAT_VERSION
+        remedy = "make it again from the data" if older else "upgrade structhash"
         raise ValueError(
-            f"it has version {version}, this structhash reads {_FORMAT_VERSION}; upgrade structhash"
+            f"it has version {describe(version)}, this structhash reads {_FORMAT_VERSION}; {remedy}"
         )
     ours: Header = found
     return ours

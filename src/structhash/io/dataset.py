@@ -26,6 +26,8 @@ class Dataset(NamedTuple):
         Judgements, as they are in the file.
     names : list of str, or None
         Names of the features.
+    label : str, or None
+        Name of the column or array that holds the labels.
     """
 
     X: NDArray[Any]
@@ -33,6 +35,7 @@ class Dataset(NamedTuple):
     Q: NDArray[Any] | None = None
     qrels: NDArray[Any] | None = None
     names: list[str] | None = None
+    label: str | None = None
 
     def facts(self) -> dict[str, Any]:
         """Sizes and dtypes, as `structhash info` prints them.
@@ -69,14 +72,16 @@ def check_dataset(data: Dataset, path: Path) -> Dataset:
     Raises
     ------
     ValueError
-        If `check_matrix` refuses X or Q, y does not have one label for each row, or X and Q have different
-        numbers of columns.
+        If `check_matrix` refuses X or Q, y does not have one label for each row, is neither numbers nor text
+        or lacks a label, or X and Q have different numbers of columns.
     """
     X, Q = check_matrix(data.X, f"X of {path}"), data.Q
     if data.y is not None and (data.y.ndim == 0 or len(data.y) != len(X)):
         raise ValueError(
             f"y of {path} has shape {data.y.shape}, but X has {len(X)} rows; give one label for each row"
         )
+    if data.y is not None:
+        _check_labels(data.y, f"{data.label or 'y'} of {path}")
     if Q is not None:
         Q = check_matrix(Q, f"Q of {path}")
         if Q.shape[1] != X.shape[1]:
@@ -86,7 +91,16 @@ def check_dataset(data: Dataset, path: Path) -> Dataset:
     return data._replace(X=X, Q=Q)
 
 
-def check_matrix(X: ArrayLike, name: str = "X") -> NDArray[Any]:
+def _check_labels(y: NDArray[Any], name: str) -> None:
+    """Refuse labels that are neither numbers nor text, such as dates, and text where a label is missing."""
+    if y.dtype.kind not in "biufU":
+        raise ValueError(f"{name} must be numbers or text, got {y.dtype}; save y.astype(str)")
+    if y.dtype.kind == "U" and (missing := np.isin(y, ("", "nan", "NaN", "NaT", "None"))).any():
+        row = int(np.argwhere(missing)[0][0])
+        raise ValueError(f"{name} lacks the label of row {row}: it is {str(y[missing][0])!r}; give it a label")
+
+
+def check_matrix(X: ArrayLike, name: str = "X", first_row: int = 0) -> NDArray[Any]:
     """Return `X` as a finite float matrix.
 
     Parameters
@@ -96,6 +110,8 @@ def check_matrix(X: ArrayLike, name: str = "X") -> NDArray[Any]:
         exactly. Longer integers become float64.
     name : str
         Name of the array in an error message.
+    first_row : int
+        Number of the first row in an error message, where X is a block of rows.
 
     Returns
     -------
@@ -132,7 +148,7 @@ def check_matrix(X: ArrayLike, name: str = "X") -> NDArray[Any]:
         row, column = np.unravel_index(finite.argmin(), X.shape)
         n_nan, n_inf = np.isnan(X).sum(), np.isinf(X).sum()
         raise ValueError(
-            f"{name} holds {n_nan} NaN and {n_inf} infinite values, the first at row {row}, column {column}; "
-            "remove or fill them"
+            f"{name} holds {n_nan} NaN and {n_inf} infinite values, the first at row {first_row + row}, "
+            f"column {column}; remove or fill them"
         )
     return X

@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from structhash import pieces
+from structhash._numerics.validation import describe
 from structhash.io._opening import check_file
 from structhash.io.dataset import Dataset, check_dataset
-from structhash.io.formats.base import Format
+from structhash.io.formats.base import Format, Rows
 
-__all__ = ["facts", "read", "suffixes"]
+__all__ = ["facts", "read", "read_rows", "suffixes"]
 
 
-def read(path: str | os.PathLike[str]) -> Dataset:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    header: bool | None = None,
+    label: str | None = None,
+    ignore: Sequence[str] = (),
+    features: Sequence[str] | None = None,
+) -> Dataset:
     """Read a data set.
 
     The extension of the file, in any case, chooses the format; `suffixes` lists the known ones, and the class
-    of each format in `structhash.io.formats` describes what its files hold.
+    of each format in `structhash.io.formats` describes what its files hold. Where a file allows two answers,
+    such as which column holds the labels, the error has the question and these keywords answer it.
 
     Parameters
     ----------
     path : str or path
+    header : bool, optional
+        Whether the first line of a .csv file names the columns.
+    label : str, optional
+        The column (.csv) or array (.npz) of labels, "none" if there is none. A column without a name is called
+        by its number, from 1.
+    ignore : sequence of str
+        Columns of a .csv file that are neither features nor labels; ["none"] if there are none.
+    features : sequence of str, optional
+        Names of columns that are known to be features, such as those of a model. Of the other columns, those
+        with a doubtful name are left out. A format without names takes no notice.
 
     Returns
     -------
@@ -35,7 +56,8 @@ def read(path: str | os.PathLike[str]) -> Dataset:
         If there is no such file.
     ValueError
         If the extension is unknown, the path is a folder, the file is empty or damaged or holds Python objects,
-        or its arrays are not a data set: X is missing or not finite, a cell is not a number, lengths differ.
+        its arrays are not a data set (X is missing or not finite, a cell is not a number, lengths differ), a
+        question is open, or the format takes no such keyword.
 
     Examples
     --------
@@ -48,22 +70,43 @@ def read(path: str | os.PathLike[str]) -> Dataset:
            [3. , 4.5]]), array(['cat', 'dog'], dtype='<U3'), ['height', 'width'])
     """
     path = Path(path)
-    return check_dataset(_format_of(path).read(path), path)
+    settings = {"header": header, "label": label, "ignore": ignore, "features": features}
+    return check_dataset(_format_of(path, settings).read(path), path)
 
 
-def facts(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Describe a data file by its kind, sizes and dtypes; errors as `read`.
+def read_rows(path: str | os.PathLike[str], queries: bool = False, **settings: Any) -> Rows:
+    """Read the rows of X, or for queries those of Q where the file has it, a block at a time.
+
+    Labels and the other arrays of a .npz file are not read, and a .npy or .npz file may have no row.
+
+    Parameters
+    ----------
+    path : str or path
+    queries : bool
+    **settings
+        Keywords of `read`. Errors are those of `read`, too.
+
+    Returns
+    -------
+    Rows
+    """
+    path = Path(path)
+    return _format_of(path, settings).rows(path, queries)
+
+
+def facts(path: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
+    """Describe a data file by its kind, sizes and dtypes; `settings` and errors are those of `read`.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "toy.csv"
-    >>> _ = path.write_text("1,2\\n3,4.5\\n")
+    >>> _ = path.write_text("1,2.5\\n3,4\\n")
     >>> facts(path)
     {'kind': 'data', 'rows': 2, 'features': 2, 'dtype': 'float64'}
     """
     path = Path(path)
-    return _format_of(path).facts(path)
+    return _format_of(path, settings).facts(path)
 
 
 def suffixes() -> tuple[str, ...]:
@@ -81,8 +124,15 @@ def _formats() -> dict[str, type[Format]]:
     return {suffix: piece for piece in found.values() for suffix in piece.suffixes}
 
 
-def _format_of(path: Path) -> Format:
-    """The format of an existing file."""
+def _format_of(path: Path, settings: Mapping[str, Any]) -> Format:
+    """The format of an existing file, with the settings that are given; ValueError if it lacks one of them."""
     known = _formats()
     check_file(path, known)
-    return known[path.suffix.lower()]()
+    piece: Any = known[path.suffix.lower()]
+    takes = {field.name for field in fields(piece)}
+    given = {name: value for name, value in settings.items() if value is not None and value != ()}
+    if lacking := sorted(given.keys() - takes - {"features"}):
+        words = " and ".join(f"{name}={describe(given[name])}" for name in lacking)
+        raise ValueError(f"{words}: {path.suffix} files have no such choice; leave it out for {path}")
+    made: Format = piece(**{name: value for name, value in given.items() if name in takes})
+    return made

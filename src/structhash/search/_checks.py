@@ -175,10 +175,10 @@ def load_table(path: str | os.PathLike[str], kind: str) -> Table:
     8
     """
     arrays, header = files.load(path, kind)
-    ids = arrays.get("ids")
+    ids, source = arrays.get("ids"), header.get("source")
     try:
-        if "codes" not in arrays:
-            raise ValueError("it has no codes")
+        if not {"codes"} <= arrays.keys() <= {"codes", "ids", "weights"} or not isinstance(source, str | None):
+            raise ValueError(f"it holds {sorted(arrays)} of the model {describe(source)}, not an index")
         n_bits = check_n_bits(header.get("n_bits"))
         codes = check_codes(arrays["codes"], n_bits)
         if ids is not None:
@@ -190,4 +190,4 @@ def load_table(path: str | os.PathLike[str], kind: str) -> Table:
                 raise ValueError("its ids do not ascend from 0")
     except (TypeError, ValueError) as error:
         raise ValueError(f"cannot read {path}: {error}") from None
-    return Table(n_bits, codes, ids, arrays.get("weights"), header.get("source"))
+    return Table(n_bits, codes, ids, arrays.get("weights"), source)

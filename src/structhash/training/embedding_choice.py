@@ -71,7 +71,11 @@ def choose_embedding(
     again = copy.deepcopy(random_state)  # a second embedding then draws as if a setting named it
     rng = generator(random_state)
     if class_index is None:
-        return _report(embed_points(Cosine(), X, None, unlabeled, rng), rng, "there are no labels")
+        return _report(
+            embed_points(Cosine(), X, None, unlabeled, rng),
+            rng,
+            "there are no labels (ITQ is better on some such data: compare)",
+        )
     points = embed_points(Posterior(), X, class_index, unlabeled, rng)
     if unlabeled is None:
         return _report(points, rng, "there are labels")

@@ -9,11 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.validation import check_positive
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.codes.planes import Planes, make_planes
 from structhash.embeddings.base import Embedding
 from structhash.families.base import Family
-from structhash.pieces import Params, load, spell
+from structhash.pieces import Params, load, spell_checked
 
 __all__ = ["HashFunction"]
 
@@ -134,32 +135,71 @@ class HashFunction:
         return replace(self, bits={name: np.concatenate([each[name] for each in bits]) for name in bits[0]})
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Arrays by name, and plain values for a JSON header. `from_arrays` is the inverse."""
+        """Arrays by name, and plain values for a JSON header. `from_arrays` is the inverse.
+
+        A piece without a name comes back as it is, and JSON will refuse it.
+        """
         arrays = {f"{group}/{key}": value for group in _GROUPS for key, value in getattr(self, group).items()}
         plain = {
-            "family": spell(self.family),
-            "embedding": None if self.embedding is None else spell(self.embedding),
+            "family": _named("families", self.family),
+            "embedding": None if self.embedding is None else _named("embeddings", self.embedding),
             "row_temperature": self.row_temperature,
             "query_temperatures": list(self.query_temperatures),
         }
         return arrays, plain
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> Self:
-        """The function that `to_arrays` described."""
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any], sizes: Mapping[str, int]
+    ) -> Self:
+        """The function that `to_arrays` described.
+
+        Parameters
+        ----------
+        arrays : dict of str to array
+        plain : dict
+        sizes : dict of str to int
+            "n_features" of the rows, and "n_bits".
+
+        Returns
+        -------
+        HashFunction
+
+        Raises
+        ------
+        ValueError, LookupError, TypeError
+            If the arrays are not those that family and embedding declare, or a value is not allowed.
+        """
         groups: dict[str, Params] = {group: {} for group in _GROUPS}
         for name, array in arrays.items():
             group, _, key = name.partition("/")
             groups[group][key] = array
-        return cls(
-            load("families", plain["family"]),
+        temperatures = [plain["row_temperature"], *plain["query_temperatures"]]
+        for each in temperatures:
+            check_positive("temperature", each)
+        if len(temperatures) not in (1, 1 + sizes["n_bits"].bit_length()):
+            raise ValueError(f"{len(temperatures) - 1} temperatures of queries for {sizes['n_bits']} bits")
+        family: Family = load("families", plain["family"])
+        embedding, vector = None, np.zeros((1, sizes["n_features"]), np.float32)
+        if plain["embedding"] is not None:
+            embedding = load("embeddings", plain["embedding"])
+            with np.errstate(all="ignore"):
+                vector = embedding.check_state(groups["embedding_state"], vector)
+        elif groups["embedding_state"]:
+            raise ValueError("it holds the state of an embedding, but has none")
+        family.check_state(groups["family_state"], groups["bits"], {**sizes, "n_features": vector.shape[1]})
+        function = cls(
+            family,
             groups["family_state"],
             groups["bits"],
-            None if plain["embedding"] is None else load("embeddings", plain["embedding"]),
+            embedding,
             groups["embedding_state"],
-            float(plain["row_temperature"]),
-            tuple(plain["query_temperatures"]),
+            float(temperatures[0]),
+            tuple(temperatures[1:]),
         )
+        with np.errstate(all="ignore"):
+            function.scores_of_vectors(vector, function.row_temperature)  # fails if the parts do not fit
+        return function
 
     def _scores(self, X: NDArray[Any], temperature: float) -> NDArray[Any]:
         if self.embedding is None:
@@ -173,3 +213,11 @@ class HashFunction:
         if not self.query_temperatures:
             return self.row_temperature
         return self.query_temperatures[n_bits.bit_length() - 1]
+
+
+def _named(kind: str, piece: Any) -> Any:
+    """The text from which `load` makes this piece; the piece itself where it has no name."""
+    try:
+        return spell_checked(kind, piece)
+    except ValueError:
+        return piece

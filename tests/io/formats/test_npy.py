@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from structhash.io import Dataset, facts, read, write_npy
+from structhash.io import Dataset, facts, read, read_rows, write_npy
 from structhash.io import container as files
 from structhash.io.formats.npy import Npy
 
@@ -18,7 +18,7 @@ def test_a_matrix_is_read_as_X(tmp_path):
     data = read(str(tmp_path / "data.npy"))
     assert isinstance(data, Dataset)
     np.testing.assert_array_equal(data.X, X)
-    assert data[1:] == (None, None, None, None)
+    assert data[1:] == (None,) * 5
     assert os.listdir(tmp_path) == ["data.npy"]
 
 
@@ -37,8 +37,47 @@ def test_pickles_are_refused(tmp_path):
 
 def test_object_arrays_are_refused(tmp_path):
     np.save(tmp_path / "data.npy", np.array([[None]]), allow_pickle=True)
-    with pytest.raises(ValueError, match=r"holds Python objects .*save arrays of numbers"):
+    with pytest.raises(ValueError, match=r"its array holds Python objects; save arrays of numbers"):
         read(tmp_path / "data.npy")
+
+
+@pytest.mark.parametrize("order", "CF")
+def test_rows_come_in_blocks_that_are_checked(tmp_path, order):
+    many = np.asarray(np.random.default_rng(0).standard_normal((9000, 600)), np.float16, order=order)
+    np.save(tmp_path / "many.npy", many)
+    rows = read_rows(tmp_path / "many.npy")
+    blocks = list(rows.blocks)
+    assert (rows.shape, rows.names) == ((9000, 600), None)
+    assert [len(block) for block in blocks] == [6144, 2856]
+    assert {block.dtype for block in blocks} == {np.dtype(np.float32)}
+    np.testing.assert_array_equal(np.concatenate(blocks), many)
+    many[8000, 3] = np.nan
+    np.save(tmp_path / "many.npy", many)
+    message = (
+        r"many\.npy \(rows 6144 to 8999\) holds 1 NaN and 0 infinite values, the first at row 8000, column 3"
+    )
+    with pytest.raises(ValueError, match=message):
+        list(read_rows(tmp_path / "many.npy").blocks)
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros(4), r"must have shape \(n, n_features\), got \(4,\)"),
+        (np.zeros((0, 0)), "at least one row and one column"),
+        (np.array([["a"]]), "must be bool, integer, float16"),
+    ],
+)
+def test_rows_are_refused_before_they_are_read(tmp_path, array, message):
+    np.save(tmp_path / "x.npy", array)
+    with pytest.raises(ValueError, match=message):
+        read_rows(tmp_path / "x.npy")
+
+
+def test_there_may_be_no_row(tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((0, 3)))
+    rows = read_rows(tmp_path / "x.npy")
+    assert (rows.shape, list(rows.blocks)) == ((0, 3), [])
 
 
 def test_other_files_are_named(tmp_path):

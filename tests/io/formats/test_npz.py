@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from structhash.io import container as files
-from structhash.io import facts, read
+from structhash.io import facts, read, read_rows
 
 X = np.arange(6, dtype=np.float32).reshape(3, 2)
 
@@ -32,8 +32,18 @@ def test_the_arrays_of_a_dataset_are_read(tmp_path):
     [
         ({"x": X, "y": X}, "needs an array X, but holds x, y"),
         ({}, "needs an array X, but holds nothing"),
-        ({"X": np.array([[None]])}, "holds Python objects .*save arrays of numbers"),
-        ({"X": X, "y": np.array([None] * 3)}, "damaged or holds Python objects"),
+        ({"X": np.array([[None]])}, "array X holds Python objects; save arrays of numbers"),
+        ({"X": X, "y": np.array([None] * 3)}, r"array y holds Python objects; .*y\.astype\(str\)"),
+        (
+            {"X": X, "y": np.arange(3).astype("M8[D]")},
+            r"y of .* must be numbers or text, got datetime64\[D\]; save y",
+        ),
+        ({"X": X, "y": np.array(["a", "nan", "b"])}, "y of .* lacks the label of row 1: it is 'nan'"),
+        (
+            {"X": X, "target": np.arange(3)},
+            r"does 'target' hold labels\? Give label='target' or .*--label none",
+        ),
+        ({"X": X, "Y": np.arange(3), "label": np.arange(3)}, "does 'Y' or 'label' hold labels"),
         ({"X": X, "y": np.arange(2)}, r"y of .* has shape \(2,\), but X has 3 rows"),
         ({"X": X, "y": np.array(1)}, r"y of .* has shape \(\), but X has 3 rows"),
         ({"X": X, "Q": X[:, :1]}, "Q of .* has 1 columns, but X has 2"),
@@ -45,6 +55,66 @@ def test_refused(tmp_path, arrays, message):
     np.savez(tmp_path / "data.npz", **arrays)
     with pytest.raises(ValueError, match=message):
         read(tmp_path / "data.npz")
+
+
+def test_the_array_of_labels_may_be_named(tmp_path):
+    np.savez(tmp_path / "data.npz", X=X, Y=np.arange(3), y=np.ones(3))
+    data = read(tmp_path / "data.npz", label="Y")
+    assert (data.y.tolist(), data.label) == ([0, 1, 2], "Y")
+    assert read(tmp_path / "data.npz").label == "y"
+    assert read(tmp_path / "data.npz", label="none").y is None
+    with pytest.raises(ValueError, match="it has no array 'z'; it holds X, Y, y"):
+        read(tmp_path / "data.npz", label="z")
+
+
+@pytest.mark.parametrize("name", ["Y", "label"])
+def test_labels_are_found_by_name(tmp_path, name):
+    np.savez(tmp_path / "data.npz", X=X, **{name: np.arange(3)})
+    data = read(tmp_path / "data.npz")
+    assert (data.y.tolist(), data.label) == ([0, 1, 2], name)
+
+
+def test_ignored_arrays_are_named(tmp_path, caplog):
+    np.savez(tmp_path / "data.npz", X=X, Z=X, extra=np.arange(3))
+    read(tmp_path / "data.npz")
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{tmp_path / 'data.npz'}: ignored the arrays Z, extra"
+    ]
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize("order", "CF")
+def test_rows_come_in_blocks(tmp_path, save, order):
+    many = np.asarray(np.arange(9000 * 600).reshape(9000, 600) % 991, np.int16, order=order)
+    save(tmp_path / "data.npz", X=many, Q=X, y=np.zeros(2))  # labels are not read
+    rows = read_rows(tmp_path / "data.npz")
+    blocks = list(rows.blocks)
+    assert rows.shape == (9000, 600)
+    assert [len(block) for block in blocks] == [6144, 2856]
+    np.testing.assert_array_equal(np.concatenate(blocks), many)
+    np.testing.assert_array_equal(
+        np.concatenate(list(read_rows(tmp_path / "data.npz", queries=True).blocks)), X
+    )
+
+
+def test_rows_of_a_damaged_file_are_refused(tmp_path):
+    np.savez(tmp_path / "data.npz", X=X)
+    content = bytearray((tmp_path / "data.npz").read_bytes())
+    content[content.index(X.tobytes()) + 2] ^= 1
+    (tmp_path / "data.npz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"cannot read .*data\.npz: .*CRC"):
+        list(read_rows(tmp_path / "data.npz").blocks)
+    np.savez(tmp_path / "data.npz", x=X)
+    with pytest.raises(ValueError, match="it needs an array X, but holds x"):
+        read_rows(tmp_path / "data.npz")
+    np.savez(tmp_path / "data.npz", X=X.astype(object))
+    with pytest.raises(ValueError, match="array X holds Python objects"):
+        read_rows(tmp_path / "data.npz")
+
+
+def test_facts_name_the_type_in_the_file(tmp_path):
+    np.savez(tmp_path / "data.npz", X=X.astype(np.float16))
+    assert facts(tmp_path / "data.npz")["dtype"] == "float16"
 
 
 def test_pickles_are_refused(tmp_path):

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from structhash.io.dataset import Dataset, check_dataset
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["Format"]
+from structhash._numerics.blocks import BLOCK_ROWS, row_slices, rows_within
+from structhash.io.dataset import Dataset, check_dataset, check_matrix
+
+__all__ = ["Format", "Rows", "block_slices", "checked_rows"]
+
+_MAX_NUMBERS_IN_BLOCK = 2**22
+
+
+class Rows(NamedTuple):
+    """The rows of one matrix of a file, a block at a time.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        Number of rows and of columns.
+    names : list of str, or None
+        Names of the columns.
+    blocks : iterator of float array (b, n_columns)
+        Checked as by `check_matrix`, in row order. A file without rows has none.
+    """
+
+    shape: tuple[int, int]
+    names: list[str] | None
+    blocks: Iterator[NDArray[Any]]
 
 
 class Format:
@@ -15,7 +40,8 @@ class Format:
 
     A subclass is a frozen dataclass that can be made without arguments, in a file of its own in this folder.
     It sets `suffixes` and implements `read`. A format that needs an optional library imports it inside its
-    methods, so that the other formats work without it.
+    methods, so that the other formats work without it. Its fields are its settings: those of the keywords
+    of `structhash.io.read` that it takes.
 
     Attributes
     ----------
@@ -47,6 +73,59 @@ class Format:
         """
         raise NotImplementedError
 
+    def rows(self, path: Path, queries: bool = False) -> Rows:
+        """Read X, or for queries Q where the file has it, in blocks; by default from the whole data set."""
+        data = check_dataset(self.read(path), path)
+        name, matrix = ("Q", data.Q) if queries and data.Q is not None else ("X", data.X)
+        blocks = (matrix[block] for block in block_slices(matrix.shape))
+        return checked_rows(matrix.shape, matrix.dtype, blocks, f"{name} of {path}", data.names)
+
     def facts(self, path: Path) -> dict[str, Any]:
         """Describe a file for `structhash info`; by default the facts of its data set."""
-        return check_dataset(self.read(path), path).facts()
+        data = self.read(path)
+        return check_dataset(data, path).facts() | {"dtype": str(data.X.dtype)}
+
+
+def block_slices(shape: tuple[int, ...]) -> Iterator[slice]:
+    """The slices that cut a matrix of this shape into blocks of about 16 MB to 32 MB."""
+    # encoders cut into BLOCK_ROWS again, so that a multiple of it gives the codes of one call for all rows
+    blocks = max(1, rows_within(shape[1], _MAX_NUMBERS_IN_BLOCK) // BLOCK_ROWS)
+    yield from row_slices(shape[0], blocks * BLOCK_ROWS)
+
+
+def checked_rows(
+    shape: tuple[int, ...],
+    dtype: DTypeLike,
+    blocks: Iterator[NDArray[Any]],
+    name: str,
+    names: list[str] | None = None,
+) -> Rows:
+    """Check shape and type of a matrix at once, and its numbers block by block.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    dtype : dtype
+    blocks : iterator of array
+        All rows in their order; nothing is read before the first block is asked for.
+    name : str
+        Name of the matrix in an error message.
+    names : list of str, or None
+        Names of its columns.
+
+    Returns
+    -------
+    Rows
+        Its blocks raise ValueError at the first block with NaN or infinity.
+    """
+    one_row = (1, *shape[1:]) if len(shape) == 2 else shape
+    check_matrix(np.broadcast_to(np.zeros((), dtype), one_row), name)
+
+    def checked() -> Iterator[NDArray[Any]]:
+        first = 0
+        for block in blocks:
+            rows = f" (rows {first} to {first + len(block) - 1})" if len(block) < shape[0] else ""
+            yield check_matrix(block, name + rows, first)
+            first += len(block)
+
+    return Rows((shape[0], shape[1]), names, checked())

@@ -4,30 +4,47 @@ from __future__ import annotations
 
 import csv
 import itertools
-import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import describe
+from structhash.io._opening import check_text
 from structhash.io.dataset import Dataset
+from structhash.io.formats._cells import as_labels, missing_label, number, other_separator, why_no_number
+from structhash.io.formats._columns import Columns, check_row_numbers, choose_columns, column_names, has_header
 from structhash.io.formats.base import Format
 
 __all__ = ["Csv"]
 
-_LABEL_NAMES = ("y", "label")
-
 
 @dataclass(frozen=True)
 class Csv(Format):
-    """A table of numbers, comma-separated, in UTF-8.
+    """A table of numbers, comma-separated, in UTF-8. Blanks around a cell do not count.
 
-    The first line is a header if one of its cells is text; an empty cell is not text. A column named y or
-    label, in any case, holds the labels and may hold text. Every other cell is a number.
+    The first line is a header if all its cells are names. A column named y or label, in any case, holds the
+    labels and may hold text. Every other cell is a number. Where the first line, or the name of a column,
+    allows two answers, `read` raises the question; the settings answer it.
+
+    Parameters
+    ----------
+    header : bool, optional
+        Whether the first line names the columns.
+    label : str, optional
+        The column of labels, by its name, or without a header by its number from 1; "none" if there is none.
+    ignore : sequence of str
+        Columns that are left out; ["none"] if every other column is a feature.
+    features : sequence of str, optional
+        Names that are known to be features. A column with a doubtful name is left out if it is not among them.
     """
+
+    header: bool | None = None
+    label: str | None = None
+    ignore: Sequence[str] = ()
+    features: Sequence[str] | None = None
 
     suffixes: ClassVar[tuple[str, ...]] = (".csv",)
 
@@ -37,104 +54,100 @@ class Csv(Format):
         Returns
         -------
         data : Dataset
-            X is float64; y is int64, float64 or text, the first of these that fits all labels.
+            X is float64; y is int64, float64 or text, the first of these that keeps all labels apart.
 
         Raises
         ------
         ValueError
-            With the line and the column of the first wrong cell.
+            With the line and the column of the first wrong cell, or with a question.
 
         Examples
         --------
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "toy.csv"
-        >>> _ = path.write_text("1,2\\n3,x\\n")
+        >>> _ = path.write_text("1,2.5\\n3,?\\n")
         >>> Csv().read(path)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        ValueError: cannot read ...toy.csv: line 2, column 2: 'x' is not a number
+        ValueError: cannot read ...toy.csv: line 2, column 2: '?' is not a number; fill it or remove ...
         """
+        check_text(path)
         try:
             with open(path, encoding="utf-8-sig", newline="") as file:
-                return _read_table(csv.reader(file, strict=True))
+                _check_first_line(next(filter(str.strip, file), ""))
+                file.seek(0)
+                return self._read_table(csv.reader(file, strict=True))
         except UnicodeDecodeError as error:
-            raise ValueError(f"cannot read {path}: it is not UTF-8 text ({error})") from None
+            raise ValueError(f"cannot read {path}: it is not UTF-8 text ({error}); save it as UTF-8") from None
         except (csv.Error, ValueError) as error:
             raise ValueError(f"cannot read {path}: {error}") from None
 
-
-class _Columns(NamedTuple):
-    """The columns, as the first line describes them."""
-
-    names: list[str]  # "1", "2", ... where there is no header
-    labels: int | None  # position of the column of labels
-    header: bool
-
-
-def _read_table(lines: Any) -> Dataset:
-    """Read the data set from a `csv.reader`."""
-    first = next(filter(None, lines), None)
-    if first is None:
-        raise ValueError("it has no line")
-    columns = _read_columns(first)
-    rows, labels = [], []
-    for cells in itertools.chain([] if columns.header else [first], filter(None, lines)):
-        place = f"line {lines.line_num}"
-        if len(cells) != len(first):
-            raise ValueError(f"{place} has {len(cells)} cells, the first line has {len(first)}")
-        if columns.labels is not None:
-            labels.append(cells[columns.labels].strip())
-            if not labels[-1]:
-                raise ValueError(f"{place}, column {columns.names[columns.labels]}: the label is missing")
-        rows.append(_read_row(cells, columns, place))
-    features = [name for j, name in enumerate(columns.names) if j != columns.labels]
-    X = np.array(rows, dtype=np.float64).reshape(len(rows), len(features))
-    y = None if columns.labels is None else _as_labels(labels)
-    return Dataset(X, y, names=features if columns.header else None)
+    def _read_table(self, lines: Any) -> Dataset:
+        """Read the data set from a `csv.reader`."""
+        first = next(filter(None, lines), None)
+        if first is None:
+            raise ValueError("it has no line")
+        header = has_header(first) if self.header is None else self.header
+        columns = choose_columns(column_names(first, header), self.label, self.ignore, self.features)
+        rows, labels, numbers = [], [], []
+        placed = _numbered(lines, len(first))
+        for line, cells in placed if header else itertools.chain([(lines.line_num, first)], placed):
+            rows.append(_read_row(cells, columns, line))
+            numbers.append(line)
+            if columns.label is not None:
+                labels.append(cells[columns.label].strip())
+        if (missing := missing_label(labels)) is not None:
+            raise ValueError(
+                f"line {numbers[missing]}, column {columns.names[columns.label or 0]}: the label is missing "
+                f"({labels[missing]!r}); give each row a label"
+            )
+        features = [columns.names[j] for j in columns.features]
+        X = np.array(rows, dtype=np.float64).reshape(len(rows), len(features))
+        if not columns.sure and self.features is None:
+            check_row_numbers(X, features)
+        y = None if columns.label is None else as_labels(labels)
+        label = None if columns.label is None else columns.names[columns.label]
+        return Dataset(X, y, names=features if header else None, label=label)
 
 
-def _read_columns(first: list[str]) -> _Columns:
-    """Read the header, if the first line is one."""
-    header = any(cell.strip() and _number(cell) is None for cell in first)
-    names = [cell.strip() for cell in first] if header else [str(j + 1) for j in range(len(first))]
-    if header and "" in names:
+def _check_first_line(line: str) -> None:
+    """Refuse a comment, and cells that something else than commas separates."""
+    if line.lstrip().startswith("#"):
+        raise ValueError("its first line is a comment (#); remove the line, or its # if it names the columns")
+    if word := other_separator(line):
         raise ValueError(
-            f"column {names.index('') + 1} has no name; remove it if it holds row numbers, else name it"
+            f"its cells are separated by {word}; separate them by commas, with decimal points (pandas.read_csv "
+            "with sep and decimal reads it, to_csv with index=False writes it)"
         )
-    labels = [j for j, name in enumerate(names) if name.lower() in _LABEL_NAMES]
-    if len(labels) > 1:
-        raise ValueError(f"it has {len(labels)} columns named {' or '.join(_LABEL_NAMES)}; keep one")
-    return _Columns(names, labels[0] if labels else None, header)
 
 
-def _read_row(cells: list[str], columns: _Columns, place: str) -> NDArray[np.float64]:
+def _numbered(lines: Any, width: int) -> Iterator[tuple[int, list[str]]]:
+    """The line number and the cells of each row; ValueError if its length differs or a line is blank."""
+    blank = None
+    for cells in lines:
+        line = lines.line_num
+        if not cells:
+            blank = blank or line
+            continue
+        if blank:
+            raise ValueError(f"line {blank} is blank; remove it, or fill it if it is a row")
+        if len(cells) != width:
+            raise ValueError(f"line {line} has {len(cells)} cells, the first line has {width}")
+        yield line, cells
+
+
+def _read_row(cells: list[str], columns: Columns, line: int) -> NDArray[np.float64]:
     """Read the features of one line."""
-    values = []
-    for j, cell in enumerate(cells):
-        if j != columns.labels:
-            value = _number(cell)
-            if value is None:
-                raise ValueError(f"{place}, column {columns.names[j]}: {describe(cell)} is not a number")
-            values.append(value)
-    return np.array(values)
+    values = [number(cells[j]) for j in columns.features]
+    if None in values:
+        j = columns.features[values.index(None)]
+        hint = "" if columns.sure else _how_to_leave_out(cells[j], columns.names[j])
+        raise ValueError(f"line {line}, column {columns.names[j]}: {why_no_number(cells[j])}{hint}")
+    return np.array(values, dtype=np.float64)
 
 
-def _number(cell: str) -> float | None:
-    """The number in a cell, or None. Python also reads "1_000", which is not a number in a table."""
-    try:
-        return None if "_" in cell else float(cell)
-    except ValueError:
-        return None
-
-
-def _as_labels(cells: list[str]) -> NDArray[Any]:
-    """Labels as int64, else float64, else text: the first that fits all."""
-    values = [_number(cell) for cell in cells]
-    numbers = [value for value in values if value is not None and math.isfinite(value)]
-    if len(numbers) < len(values):
-        return np.array(cells)
-    try:
-        return np.array([int(cell) for cell in cells], dtype=np.int64)
-    except (ValueError, OverflowError):
-        exact = max(map(abs, numbers)) < 2**53  # beyond, different labels could become one number
-        return np.array(numbers if exact else cells)
+def _how_to_leave_out(cell: str, name: str) -> str:
+    """The remedy for a column of text."""
+    if not any(character.isalpha() for character in cell):
+        return ""
+    return f"; a column of text is a label (label={name!r}, --label) or left out (ignore=[{name!r}], --ignore)"

@@ -1,0 +1,105 @@
+"""Files of packed codes: containers that name the model of their codes, or bare .npy arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash._numerics.validation import describe
+from structhash.codes import check_codes, check_n_bits
+from structhash.io import container
+from structhash.io.arrays import read_codes
+from structhash.io.container import atomic
+
+__all__ = ["CODES", "Codes", "load_codes", "save_codes"]
+
+CODES = "codes"  # the kind of container
+
+
+class Codes(NamedTuple):
+    """The content of a file of codes."""
+
+    table: NDArray[np.uint8]  # (n, n_bytes)
+    n_bits: int | None  # None where the file does not say
+    source: str | None  # fingerprint of the model that made the codes; None where the file does not say
+
+
+def save_codes(
+    path: str | os.PathLike[str],
+    blocks: Iterable[NDArray[np.uint8]],
+    n_rows: int,
+    n_bits: int,
+    source: str | None = None,
+) -> None:
+    """Write packed codes, atomically: a bare array if the name ends in .npy, else a container.
+
+    `np.load` opens a bare array, but nothing can tell which model made it. A container keeps the length of the
+    codes and the fingerprint of their model, and an index of another model refuses them.
+
+    Parameters
+    ----------
+    path : str or path
+    blocks : iterable of uint8 arrays (m, ceil(n_bits / 8))
+        The rows in their order, some at a time. One array of all rows is ``[codes]``.
+    n_rows : int
+        Number of rows of all blocks together.
+    n_bits : int
+    source : str, optional
+        `HashEncoder.fingerprint` of the model. A bare array does not keep it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not exist.
+    ValueError
+        If the blocks do not have `n_rows` rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "codes"
+    >>> blocks = [np.array([[5]], np.uint8), np.array([[1]], np.uint8)]
+    >>> save_codes(path, blocks, n_rows=2, n_bits=3, source="a1")
+    >>> load_codes(path).n_bits, load_codes(path).source
+    (3, 'a1')
+    """
+    array = container.Blocks(np.dtype(np.uint8), (n_rows, -(-n_bits // 8)), blocks)
+    if Path(path).suffix.lower() != ".npy":
+        container.save(path, {"codes": array}, {"n_bits": n_bits, "source": source}, CODES)
+        return
+    with atomic(path) as temporary, open(temporary, "wb") as file:
+        header = {"descr": "|u1", "fortran_order": False, "shape": array.shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        first = file.tell()
+        for block in blocks:
+            file.write(np.ascontiguousarray(block, np.uint8).data)
+        if file.tell() - first != n_rows * array.shape[1]:
+            raise ValueError(f"the blocks do not add up to {array.shape}; give all rows once")
+
+
+def load_codes(path: str | os.PathLike[str]) -> Codes:
+    """Read a file of codes of either kind; the inverse of `save_codes`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is damaged, or holds something else.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".npy":
+        return Codes(read_codes(path), None, None)
+    arrays, header = container.load(path, CODES)
+    try:
+        n_bits, source = check_n_bits(header.get("n_bits")), header.get("source")
+        if arrays.keys() != {"codes"} or not isinstance(source, str | None):
+            raise ValueError(f"it holds {sorted(arrays)} of the model {describe(source)}, not codes of a model")
+        return Codes(check_codes(arrays["codes"], n_bits), n_bits, source)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"cannot read {path}: {error}; write the codes again") from None

@@ -1,0 +1,67 @@
+"""Files of codes: bare arrays, and containers that name the model."""
+
+import numpy as np
+import pytest
+
+from structhash.io import container, load_codes, save_codes, write_npy
+
+TABLE = np.array([[5, 0], [7, 1], [255, 3]], np.uint8)
+
+
+def test_a_container_names_the_model(tmp_path):
+    save_codes(tmp_path / "c", [TABLE], 3, 10, "a1b2")
+    found = load_codes(tmp_path / "c")
+    np.testing.assert_array_equal(found.table, TABLE)
+    assert (found.table.dtype, found.n_bits, found.source) == (np.uint8, 10, "a1b2")
+    save_codes(tmp_path / "c", [TABLE], 3, 10)
+    assert load_codes(tmp_path / "c").source is None
+
+
+def test_a_bare_array_is_that_of_numpy(tmp_path):
+    save_codes(tmp_path / "c.npy", [TABLE], 3, 10, "a1b2")
+    write_npy(tmp_path / "d.npy", TABLE)
+    assert (tmp_path / "c.npy").read_bytes() == (tmp_path / "d.npy").read_bytes()
+    np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), TABLE)
+    assert load_codes(tmp_path / "c.npy")[1:] == (None, None)
+
+
+@pytest.mark.parametrize("name", ["c", "c.npy"])
+def test_blocks_give_the_same_file_and_must_add_up(tmp_path, name):
+    save_codes(tmp_path / name, [TABLE], 3, 10, "a1b2")
+    whole = (tmp_path / name).read_bytes()
+    save_codes(tmp_path / name, iter([TABLE[:1], TABLE[1:1], TABLE[1:]]), 3, 10, "a1b2")
+    assert (tmp_path / name).read_bytes() == whole
+    with pytest.raises(ValueError, match=r"do not add up to \(3, 2\)"):
+        save_codes(tmp_path / name, [TABLE[:2]], 3, 10)
+    assert (tmp_path / name).read_bytes() == whole
+
+
+def test_every_flipped_bit_of_a_container_is_refused(tmp_path):
+    path = tmp_path / "c"
+    save_codes(path, [TABLE], 3, 10, "a1b2")
+    content = bytearray(path.read_bytes())
+    for place in range(8 * len(content)):
+        content[place // 8] ^= 1 << place % 8
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="cannot read"):
+            load_codes(path)
+        content[place // 8] ^= 1 << place % 8
+
+
+@pytest.mark.parametrize(
+    ("arrays", "header"),
+    [
+        ({"codes": TABLE.astype(np.int8)}, {"n_bits": 10, "source": None}),
+        ({"codes": TABLE[:, :1]}, {"n_bits": 10, "source": None}),
+        ({"codes": TABLE}, {"n_bits": 9, "source": None}),  # a pad bit is set
+        ({"codes": TABLE}, {"n_bits": 2.5, "source": None}),
+        ({"codes": TABLE}, {"source": None}),
+        ({"codes": TABLE}, {"n_bits": 10, "source": 3}),
+        ({"codes": TABLE, "more": TABLE}, {"n_bits": 10, "source": None}),
+        ({}, {"n_bits": 10, "source": None}),
+    ],
+)
+def test_content_that_is_not_codes_is_refused(tmp_path, arrays, header):
+    container.save(tmp_path / "c", arrays, header, "codes")
+    with pytest.raises(ValueError, match=r"cannot read .*c: .*; write the codes again"):
+        load_codes(tmp_path / "c")
