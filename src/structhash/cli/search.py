@@ -83,8 +83,7 @@ def search(
     else:
         hits, arrays = _within(searched, codes, radius)
     if out is not None:
-        with atomic(out) as temporary, open(temporary, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
+        _write(out, arrays)
     if (searched.source is None) != (source is None):
         _warn_unnamed(*((queries, index) if source is None else (index, model or queries)))
     if as_json:
@@ -94,6 +93,12 @@ def search(
     _print_hits(hits, every=out is None and not sys.stdout.isatty())
     if out is not None:
         print(f"wrote {len(codes)} queries to {out}")
+
+
+def _write(out: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write arrays to a .npz file."""
+    with atomic(out) as temporary, open(temporary, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
 
 
 def _nearest(index: Index, codes: NDArray[np.uint8], k: int) -> tuple[list[_Hit], dict[str, NDArray[Any]]]:
