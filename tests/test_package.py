@@ -7,9 +7,11 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import structhash
+from structhash.search import Exact
 
 ROOT = Path(structhash.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -129,6 +131,25 @@ except SystemExit:
     found = fresh(code).splitlines()
     assert any("compare" in line for line in found)
     assert found[-1] == "[]"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "heavy"),
+    [("x.npy", ("numba", "sklearn", "scipy", "faiss")), ("i", ("sklearn", "scipy.stats", "faiss", "pandas"))],
+)
+def test_info_of_data_and_indexes_is_light(tmp_path, name, heavy):
+    np.save(tmp_path / "x.npy", np.zeros((3, 2)))
+    Exact(8).save(tmp_path / "i")
+    code = f"""
+import sys
+from structhash.cli.commands import app
+try:
+    app(["info", {str(tmp_path / name)!r}])
+except SystemExit:
+    print([name for name in {heavy} if name in sys.modules])
+"""
+    assert fresh(code).splitlines()[-1] == "[]"
 
 
 @pytest.mark.slow

@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from structhash._numerics.kernels import njit
 from structhash._numerics.memory import allocate
 
 __all__ = [

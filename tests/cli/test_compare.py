@@ -108,3 +108,57 @@ def test_no_method_is_refused(assert_refused):
 @pytest.mark.parametrize("protocol", ["seen", "unseen", "judged"])
 def test_every_protocol_that_an_error_names_is_taken(run, here, protocol):
     assert "--protocol '" not in run("compare", "x.npy", "--protocol", protocol).stderr
+
+
+FAILING = (
+    "--methods",
+    "lsh,itq,mdsh:bandwidth=1e-100,float",
+    "--bits",
+    "8",
+    "--seeds",
+    "0",
+    "--measures",
+    "map",
+)
+
+
+def test_a_method_that_fails_is_a_line_and_the_rest_is_kept(run, here, tmp_path):
+    result = run("compare", here / "test.npz", *FAILING, "-o", tmp_path / "r.json")
+    assert result.exit_code == 1
+    assert "warning: mdsh:bandwidth=1e-100, 8 bits failed for seeds 0: ValueError: bandwidth" in result.stderr
+    assert "error: 1 of 4 lines failed, the others are right; the same command goes on from " in result.stderr
+    table = [line.split() for line in result.stdout.splitlines()[4:8]]
+    assert [(words[0][:4], words[3] == "failed") for words in table] == [
+        ("lsh", False),
+        ("itq", False),
+        ("mdsh", True),
+        ("floa", False),
+    ]
+    lines = json.loads((tmp_path / "r.json").read_text())["lines"]
+    assert [line["mean"]["map"] is None for line in lines] == [bool(line["error"]) for line in lines]
+
+
+def test_the_same_command_goes_on_and_other_data_are_never_mixed_in(run, here, tmp_path):
+    out, journal = tmp_path / "r.json", tmp_path / "r.json.part"
+    run("compare", here / "test.npz", *FAILING, "-o", out)
+    first = json.loads(out.read_text())["lines"]
+    kept = journal.read_text()
+    assert kept.count("\n") == 3
+    journal.write_text(kept[:-40])  # as after a crash: the last line is cut
+    again = run("compare", here / "test.npz", *FAILING, "-o", out)
+    assert again.stderr.startswith("note: 2 results are taken from ")
+    second = json.loads(out.read_text())["lines"]
+    for a, b in zip(first, second, strict=True):
+        assert (a["mean"], a["p_value"]) == (b["mean"], b["p_value"])
+    assert [a["fit_seconds"] for a in first[:2]] == [b["fit_seconds"] for b in second[:2]]  # not fitted again
+    for data, measure in (("train.npz", "map"), ("test.npz", "auc")):
+        words = ("compare", here / data, *FAILING[:-1], measure, "-o", out)
+        refused = run(*words)
+        assert refused.exit_code == 2
+        assert "holds finished fits of other data, settings or versions; give another -o" in refused.stderr
+    forced = run(*words, "--force")
+    assert not forced.stderr.startswith("note")
+    words = ("--methods", "lsh", "--bits", "8", "--seeds", "0", "--measures", "auc", "-o", out)
+    done = run("compare", here / "test.npz", *words)
+    assert (done.exit_code, done.stderr) == (0, f"note: 3 results are taken from {journal}\n")
+    assert not journal.exists()

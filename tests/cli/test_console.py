@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
 
@@ -11,7 +12,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash import DistilHash
-from structhash.cli.console import say
+from structhash.cli.console import Unfinished, say
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -97,3 +98,100 @@ def test_a_closed_pipe_is_quiet(here):
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+def shell(text, folder, **variables):
+    """A shell line in which `structhash` is the command line: exit status, stdout and stderr."""
+    line = f'structhash() {{ "{sys.executable}" -m structhash "$@"; }}; set -o pipefail; {text}'
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=folder, env={**os.environ, **variables}, capture_output=True
+    )
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+FULL = "error: cannot write standard output: No space left on device\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("structhash info m >&-", 0, ""),
+        ("structhash info m --json >&- 2>&-", 0, ""),
+        ("structhash info nowhere 2>&-", 2, ""),
+        ("structhash --help >&-", 0, ""),
+        ("structhash info m > /dev/full", 1, "error: cannot write standard output: No space left on device\n"),
+        (
+            "structhash search m.index m.npy > /dev/full",
+            1,
+            "error: cannot write standard output: No space left on device\n",
+        ),
+        ("structhash search m.index m.npy --json | head -1", 1, ""),
+        ("structhash info m | true", None, ""),
+    ],
+)
+def test_streams_that_cannot_be_written(here, line, status, said):
+    found = shell(line, here)
+    assert found[2] == said
+    assert found[0] == status or status is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1", "utf-16"])
+def test_a_terminal_of_another_encoding_shows_names_escaped(here, tmp_path, encoding):
+    name = f"{tmp_path}/漢ü"
+    status, _, error = shell(
+        f"structhash fit train.npz -o '{name}' --method lsh", here, PYTHONIOENCODING=encoding
+    )
+    assert (status, error) == (0, "")
+    for line in (f"structhash info '{name}'", f"structhash info '{name}' --json", "structhash --help"):
+        status, text, error = shell(line, here, PYTHONIOENCODING=encoding)
+        assert (status, error) == (0, ""), line
+        assert text
+
+
+@pytest.mark.slow
+def test_names_that_are_no_text_are_written_and_shown(here, tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff\xfe"
+    words = [*CLI, "fit", "train.npz", "--method", "lsh", "-o", path]
+    done = subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert os.listdir(os.fsencode(tmp_path)) == [b"\xff\xfe"]
+    assert b"\\udcff" in done.stdout
+    assert subprocess.run([*CLI, "info", path, "--json"], capture_output=True).returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_a_command_and_leaves_nothing(here, tmp_path, number):
+    code = f"""
+import os
+from structhash.cli.commands import app
+from structhash.io import container
+whole = container.save_file
+def slow(*words, **more):
+    whole(*words, **more)
+    os.kill(os.getpid(), {int(number)})
+container.save_file = slow
+app(["fit", "train.npz", "--method", "lsh", "-o", "{tmp_path}/m"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 128 + number
+    assert "Traceback" not in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_unfinished_work_is_a_line_and_status_1(run, here, monkeypatch, tmp_path):
+    def stop(self, X, y=None, **more):
+        raise Unfinished("half of it is done")
+
+    monkeypatch.setattr(DistilHash, "steps", stop)
+    result = run("fit", "train.npz", "-o", tmp_path / "m")
+    assert (result.exit_code, result.stderr) == (1, "error: half of it is done\n")
+
+
+@pytest.mark.slow
+def test_a_deleted_current_folder_is_named(tmp_path):
+    status, text, error = shell("mkdir gone; cd gone; rmdir ../gone; structhash info m", tmp_path)
+    assert (status, text) == (2, "")
+    assert error == "error: the current folder was deleted; change to another one\n"

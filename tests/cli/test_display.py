@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import os
 import pty
 import subprocess
@@ -9,6 +10,7 @@ import sys
 
 import pytest
 
+from structhash import DistilHash
 from structhash.cli.display import bar, print_facts, print_table
 
 
@@ -49,6 +51,18 @@ def test_a_bar_counts_steps_on_a_terminal(monkeypatch, total, shown):
         for _ in range(3):
             advance()
     assert shown in sys.stderr.getvalue()
+
+
+def test_a_bar_names_the_stage_that_training_is_in(monkeypatch, digits):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with bar("fit", 2, "bits"):
+        DistilHash(n_bits=2).fit(*digits)
+    text = sys.stderr.getvalue()
+    parts = ["fitting the embedding (posterior)", "choosing how queries are coded"]
+    assert [part for part in parts if f"fit: {part}" not in text] == []
+    assert logging.getLogger("structhash.stages").handlers == []
 
 
 def test_a_bar_shows_nothing_elsewhere(capsys):

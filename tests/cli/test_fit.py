@@ -1,6 +1,7 @@
 """``structhash fit``."""
 
 import json
+import tempfile
 
 import numpy as np
 import pytest
@@ -397,3 +398,29 @@ def test_bad_input_is_refused(assert_refused, words, part):
 
 def test_models_do_not_take_the_names_of_data_files(assert_refused):
     assert_refused("fit train.npz -o new.npy", ".npy files hold data")
+
+
+def test_a_model_that_cannot_be_saved_is_saved_elsewhere(run, here, tmp_path, monkeypatch):
+    """The folder is removed while the model is trained."""
+    folder, other = tmp_path / "folder", tmp_path / "tmp"
+    folder.mkdir()
+    other.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(other))
+    steps = DistilHash.steps
+
+    def steps_and_loss(self, X, y=None, **more):
+        yield from steps(self, X, y, **more)
+        folder.rmdir()
+
+    monkeypatch.setattr(DistilHash, "steps", steps_and_loss)
+    result = run("fit", "train.npz", "-o", folder / "m", "--bits", "4")
+    assert result.exit_code == 1
+    (rescued,) = other.glob("structhash-*/model")
+    said = f"the folder {folder} does not exist; create it first; the model is in {rescued}, move it from there"
+    assert result.stderr == f"error: cannot write {folder / 'm'}: {said}\n"
+    assert load_model(rescued).n_bits_ == 4
+    folder.mkdir()
+    other.joinpath("gone").touch()
+    monkeypatch.setattr(tempfile, "tempdir", str(other / "gone"))
+    result = run("fit", "train.npz", "-o", folder / "m", "--bits", "4")
+    assert result.stderr.endswith("create it first; the model is lost\n")

@@ -1,6 +1,9 @@
 """Files that cannot be written are refused before the work."""
 
 import os
+import subprocess
+import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -18,6 +21,16 @@ from structhash.cli.outputs import check_folder, check_output
         ("encode m x.npy -o ./x.npy", "this command reads it; give another name"),
         ("encode m x.npy -o new.csv", ".csv files hold data; give another ending"),
         ("search m.index m.npy -o new", "give a name that ends in .npz"),
+        (
+            "index m.npy -o m",
+            "it is a structhash file of kind 'model', not index; give another name, or --force",
+        ),
+        ("fit train.npz -o m.index", "it is a structhash file of kind 'index.exact', not model"),
+        ("fit train.npz -o data.txt", "it is text, not model"),
+        ("encode m train.npz -o x.npy", "it is a .npy file, not codes"),
+        ("search m.index m.npy -o train.npz", "it is a .npz or other zip file, not neighbours"),
+        ("evaluate m test.npz -o w", "it is a structhash file of kind 'model', not results"),
+        ("compare test.npz -o m.index", "it is a structhash file of kind 'index.exact', not results"),
         ("demo -o x.npy", "it is not a folder; give another name"),
         ("demo -o nowhere/new", "the folder nowhere does not exist; create it first"),
     ],
@@ -26,22 +39,51 @@ def test_an_output_that_cannot_be_written_is_refused(assert_refused, words, part
     assert_refused(words, part)
 
 
-def test_a_folder_without_permission_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(PermissionError, match="its folder is read-only; give another folder"):
-        check_output(tmp_path / "m")
+def test_a_folder_that_this_user_may_not_write_is_refused():
+    """In a process without the rights of root, which may write everywhere."""
+    if os.getuid():
+        pytest.skip("only root can become another user")
+    code = """
+import os, sys
+from structhash.cli.outputs import Path, check_output
+os.setgroups([]), os.setgid(65534), os.setuid(65534)
+try:
+    check_output(Path(sys.argv[1], "m"), makes="model")
+except PermissionError as error:
+    print(error.strerror)
+"""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        done = subprocess.run([sys.executable, "-c", code, folder], stdout=-1, stderr=-1, text=True)
+    assert done.stdout == f"cannot write {folder}/m: Permission denied\n", done.stderr
 
 
 def test_what_can_be_written_passes(tmp_path):
-    (tmp_path / "old.npy").write_text("old")
-    check_output(None, suffix=".npy")
-    check_output(tmp_path / "old.npy", tmp_path / "other.npy", None, suffix=".npy")
+    np.save(tmp_path / "old.npy", np.zeros((2, 1), np.uint8))
+    check_output(None, makes="codes", suffix=".npy")
+    check_output(tmp_path / "old.npy", tmp_path / "other.npy", None, makes="codes", suffix=".npy")
+    (tmp_path / "empty").touch()
+    check_output(tmp_path / "empty", makes="model")
+    (tmp_path / "text").write_text("mine")
+    check_output(tmp_path / "text", makes="model", force=True)
     check_folder(tmp_path / "new")
     check_folder(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == ["empty", "old.npy", "text"]
 
 
 def test_an_old_file_is_replaced_whole(done, here, tmp_path):
-    (tmp_path / "c.npy").write_text("old")
+    np.save(tmp_path / "c.npy", np.zeros((2, 1), np.uint8))
     done("encode", "m", "x.npy", "-o", tmp_path / "c.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), np.load("m.npy"))
-    assert os.listdir(tmp_path) == ["c.npy"]
+    done("index", tmp_path / "c.npy", "-o", tmp_path / "c.npy.index")
+    done("fit", "train.npz", "-o", tmp_path / "c.npy.index", "--bits", 2, "--method", "lsh", "--force")
+    assert sorted(os.listdir(tmp_path)) == ["c.npy", "c.npy.index"]
+
+
+@pytest.mark.slow
+def test_the_file_that_output_is_printed_into_is_refused(here, tmp_path):
+    with open(tmp_path / "facts", "w") as facts:
+        words = [sys.executable, "-m", "structhash", "fit", "train.npz", "-o", "/dev/stdout", "--method", "lsh"]
+        done = subprocess.run(words, stdout=facts, stderr=-1, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "error: cannot write /dev/stdout: this command prints into it; give another name\n"

@@ -9,7 +9,16 @@ from sklearn.metrics import average_precision_score
 from sklearn.metrics.pairwise import euclidean_distances
 
 from structhash import HashEncoder, StructHash
-from structhash.evaluation import Method, compare, parse_method, retrieval, seen_classes, unseen_classes
+from structhash.evaluation import (
+    Method,
+    as_table,
+    compare,
+    parse_method,
+    retrieval,
+    seen_classes,
+    summarise,
+    unseen_classes,
+)
 
 X, Y = (array[:300] for array in load_digits(return_X_y=True))
 JITTERED = X + 0.01 * np.random.default_rng(0).random(X.shape)  # no two distances are equal
@@ -219,3 +228,46 @@ def test_what_is_not_allowed_is_refused_before_the_first_fit(change, message, mo
     with pytest.raises(ValueError, match=message):
         compare(**{"X": X, "y": Y, **options})
     assert Spy.log == []
+
+
+def test_a_failure_is_kept_or_raised_with_the_name_of_the_fit(digits):
+    bad = "mdsh:bandwidth=1e-100"
+    options = {"bits": [4], "seeds": [0], "measures": ["map"], "n_queries": 30}
+    with pytest.raises(ValueError, match="bandwidth=1e-100 is too small") as caught:
+        list(compare([bad], *digits, **options))
+    assert caught.value.__notes__ == [f"in the comparison: {bad}, 4 bits, seed 0"]
+    fits = []
+    found = list(compare([bad, "lsh"], *digits, **options, failures="keep", on_fit=fits.append))
+    assert [each.error for each in found] == [f"ValueError: {caught.value}", ""]
+    assert [each for fit in fits for each in fit] == found
+    assert [bool(line.error) for line in summarise(found)] == [True, False]
+    with pytest.raises(ValueError, match="failures='x': give 'raise' or 'keep'"):
+        compare(["lsh"], *digits, failures="x")
+
+
+def test_finished_results_are_not_computed_again(digits):
+    X, y = digits
+    options = {"bits": [4], "seeds": [0, 1], "measures": ["map"], "n_queries": 30}
+    first = list(compare(["lsh", "float"], X, y, **options))
+    marked = [each._replace(fit_seconds=-1.0) for each in first[:2]]
+    again = list(compare(["lsh", "float"], X, y, **options, finished=marked))
+    assert [each.fit_seconds == -1 for each in again] == [True, True, False, False]
+
+
+def test_an_interrupt_is_no_failure_of_a_method(digits):
+    def stop(results):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(compare(["lsh"], *digits, bits=[4], failures="keep", on_fit=stop))
+
+
+def test_a_line_that_failed_for_one_seed_is_not_averaged(digits):
+    found = list(compare(["lsh", "itq"], *digits, bits=[4], seeds=[0, 1], n_queries=30))
+    broken = [*found[:3], found[3]._replace(error="ValueError: no", distance="-")]
+    lines = summarise(broken)
+    assert [(line.method, line.seeds, line.error) for line in lines] == [
+        ("lsh", [0, 1], ""),
+        ("itq", [1], "ValueError: no"),
+    ]
+    assert "failed" in as_table(lines)

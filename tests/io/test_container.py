@@ -36,54 +36,6 @@ def with_header(path, text):
     return path
 
 
-def test_atomic_writes_whole_files(tmp_path):
-    path = tmp_path / "file"
-    path.write_text("old")
-    with files.atomic(str(path)) as temporary:
-        temporary.write_text("new")
-        assert temporary.parent == tmp_path
-        assert path.read_text() == "old"
-    assert path.read_text() == "new"
-    assert os.listdir(tmp_path) == ["file"]
-
-
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_atomic_leaves_nothing_after_an_error(tmp_path, error):
-    path = tmp_path / "file"
-    path.write_text("old")
-
-    def write():
-        with files.atomic(path) as temporary:
-            temporary.write_text("half")
-            raise error
-
-    with pytest.raises(error):
-        write()
-    assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["file"]
-
-
-def test_atomic_follows_a_link_and_the_umask(tmp_path, good):
-    link = tmp_path / "link"
-    link.symlink_to(good)
-    files.save(link, {}, {}, kind="other")
-    assert link.is_symlink()
-    assert files.header(good)["kind"] == "other"
-    plain = tmp_path / "plain"
-    plain.write_text("")
-    assert good.stat().st_mode == plain.stat().st_mode
-
-
-def test_atomic_refuses_folders(tmp_path):
-    with (
-        pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist; create it"),
-        files.atomic(tmp_path / "nowhere" / "file"),
-    ):
-        pass
-    with pytest.raises(ValueError, match="it is a folder or a device; give"), files.atomic(tmp_path):
-        pass
-
-
 def test_round_trip(good):
     arrays, header = files.load(good, kind="toy")
     assert header == {"n_bits": 8, "text": "ü", "list": [1, None]}

@@ -1,7 +1,8 @@
 """Sort values stably in numba kernels that are fast on short lists and on sorted lists."""
 
 import numpy as np
-from numba import njit
+
+from structhash._numerics.kernels import njit
 
 __all__ = ["ascends", "fill_sorted", "lists_ascend", "sort_lists", "stable_sort", "unsort_lists"]
 

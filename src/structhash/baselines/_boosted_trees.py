@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from structhash._numerics.kernels import njit
 from structhash._numerics.validation import describe
 from structhash.io.fields import Field, Fields
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from structhash._numerics.kernels import njit
 
 PARTNER_SHARE = 0.05  # of the rows that are partners of a row
 MIN_PARTNERS = 50  # of a row, where there are so many rows

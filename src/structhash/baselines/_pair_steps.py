@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from structhash._numerics.kernels import njit
 
 MOMENTUM = 0.9  # the authors'
 BATCH_PAIRS = 100  # the authors'

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from structhash._numerics.kernels import njit
 from structhash.codes import hamming, pack
 
 WEIGHT_DECAYS = (3e-2, 3e-3, 3e-4)  # the authors' candidates; the first where too few rows can be held out

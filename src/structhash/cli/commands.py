@@ -9,6 +9,7 @@ import typer
 
 from structhash import __version__
 from structhash.cli._choices import Header, Ignore, Label, NoHeader, choices
+from structhash.cli._options import Force, Neighbours, Tune
 from structhash.cli.console import Commands
 
 __all__ = ["USUAL_MEASURES", "app"]
@@ -47,20 +48,6 @@ _Measures = Annotated[
         show_default=USUAL_MEASURES,
     ),
 ]
-_Neighbours = Annotated[
-    bool,
-    typer.Option(
-        "--neighbours",
-        help="Learn from the nearest 2 percent by L2, not from labels (structhash, cghash).",
-    ),
-]
-_Tune = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SECONDS",
-        help="First try settings on a quarter of the rows for this time (distilhash, structhash, cghash).",
-    ),
-]
 
 
 def _show_version(wanted: bool) -> None:
@@ -80,7 +67,8 @@ def _main(
     """Learn compact binary codes, search them, and measure how good they are.
 
     Results go to stdout, progress and warnings to stderr. Bad input ends with one
-    line on stderr and exit status 2. A file is written whole or not at all.
+    line on stderr and exit status 2, work that could not be finished with status 1.
+    A file is written whole or not at all.
     """
 
 
@@ -98,13 +86,14 @@ def _fit(
         int | None,
         typer.Option(min=1, help="Length of the code, in bits.", show_default="64, or the method's own"),
     ] = None,
-    neighbours: _Neighbours = False,
+    neighbours: Neighbours = False,
     unlabeled: Annotated[
         Path | None,
         typer.Option(help="Rows like those to be searched, maybe of classes without labels (distilhash)."),
     ] = None,
-    tune: _Tune = None,
+    tune: Tune = None,
     seed: _Seed = 0,
+    force: Force = False,
     label: Label = None,
     header: Header = False,
     no_header: NoHeader = False,
@@ -120,9 +109,7 @@ def _fit(
     structhash and cghash, the methods of the paper, learn from labels,
     judgements or --neighbours; other methods from labels or from X alone.
 
-    All rows are used. A few thousand are usually enough; time grows with them.
-    --tune takes the settings that retrieve held-out rows best, by mAP, and
-    then learns from all rows.
+    All rows are used; time grows with them, and a few thousand are usually enough.
     """
     from structhash.cli.fit import fit
 
@@ -135,6 +122,7 @@ def _fit(
         unlabeled=unlabeled,
         tune=tune,
         seed=seed,
+        force=force,
         as_json=as_json,
         choices=choices(label, header, no_header, ignore),
     )
@@ -156,6 +144,7 @@ def _encode(
             "--queries", help="Encode queries (Q of DATA, else X): their codes may differ from rows'."
         ),
     ] = False,
+    force: Force = False,
     label: Label = None,
     header: Header = False,
     no_header: NoHeader = False,
@@ -171,6 +160,7 @@ def _encode(
         out,
         bits=bits,
         as_queries=queries,
+        force=force,
         as_json=as_json,
         choices=choices(label, header, no_header, ignore),
     )
@@ -195,6 +185,7 @@ def _index(
     model: Annotated[
         Path | None, typer.Option(help="Take the bits from this model and, if it weighs them, the weights.")
     ] = None,
+    force: Force = False,
     as_json: _Json = False,
 ) -> None:
     """Make an index of packed codes.
@@ -203,7 +194,7 @@ def _index(
     """
     from structhash.cli.index import index
 
-    index(codes, out, bits=bits, backend=backend, ids=ids, model=model, as_json=as_json)
+    index(codes, out, bits=bits, backend=backend, ids=ids, model=model, force=force, as_json=as_json)
 
 
 @app.command(
@@ -224,6 +215,7 @@ def _search(
         Path | None,
         _output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
     ] = None,
+    force: Force = False,
     label: Label = None,
     header: Header = False,
     no_header: NoHeader = False,
@@ -244,6 +236,7 @@ def _search(
         radius=radius,
         model=model,
         out=out,
+        force=force,
         as_json=as_json,
         choices=choices(label, header, no_header, ignore),
     )
@@ -263,6 +256,7 @@ def _evaluate(
         str, typer.Option(help="Equal distances: expected (mean over all orders) or id (order of rows).")
     ] = "expected",
     out: Annotated[Path | None, _output("Also write the result to this JSON file.")] = None,
+    force: Force = False,
     label: Label = None,
     header: Header = False,
     no_header: NoHeader = False,
@@ -287,6 +281,7 @@ def _evaluate(
         measures=measures,
         ties=ties,
         out=out,
+        force=force,
         as_json=as_json,
         choices=choices(label, header, no_header, ignore),
     )
@@ -322,6 +317,7 @@ def _compare(
     ] = None,
     measures: _Measures = None,
     out: Annotated[Path | None, _output("Also write the result, with versions, to this JSON file.")] = None,
+    force: Force = False,
     label: Label = None,
     header: Header = False,
     no_header: NoHeader = False,
@@ -347,6 +343,7 @@ def _compare(
         n_train=train,
         measures=measures,
         out=out,
+        force=force,
         as_json=as_json,
         choices=choices(label, header, no_header, ignore),
     )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import describe
+from structhash.cli._journal import describe_run, open_journal
+from structhash.cli.console import Unfinished, say
 from structhash.cli.display import bar
 from structhash.cli.documents import deliver, stamp
 from structhash.cli.inputs import (
@@ -47,6 +50,7 @@ def compare(
     n_train: int | None,
     measures: list[str] | None,
     out: Path | None,
+    force: bool,
     as_json: bool,
     choices: Choices,
 ) -> None:
@@ -67,35 +71,40 @@ def compare(
     measures : list of str or None
         Names, maybe with commas between them; None for the usual ones.
     out : path or None
-        A JSON file to write.
-    as_json : bool
-        Whether to print JSON.
+        A JSON file to write. Finished fits are kept beside it; the same command goes on from there.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to print JSON.
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
     """
-    check_output(out, data, refused=suffixes())
-    judged = _is_judged(protocol)
+    check_output(out, data, makes="results", force=force, refused=suffixes())
     options: dict[str, Any] = {
-        "methods": split_methods(methods, judged),
+        "methods": split_methods(methods, _is_judged(protocol)),
         "bits": split_numbers("--bits", bits, 1),
         "seeds": split_numbers("--seeds", seeds, 0),
         "measures": split_measures(measures),
     }
     dataset = read(data, **choices)
-    if judged:
-        results = _run_judged(dataset, data, **options)
-    else:
-        results = _run_labelled(dataset, data, protocol, n_queries=n_queries, n_train=n_train, **options)
+    comparison, arrays, sizes = _comparison(dataset, data, protocol, n_queries, n_train)
+    finished, add = _journal(out, arrays, force, protocol=protocol, measures=options["measures"], **sizes)
+    more = {**options, **sizes, "finished": finished, "on_fit": add}
+    results = collect_results(comparison, *arrays, failures="keep", **more)
     lines = report.summarise(results)
-    names = [method.name for method in options["methods"]]
-    sizes = {"queries": None, "train": None} if judged else {"queries": n_queries, "train": n_train}
-    asked = {"protocol": protocol, "options": {**options, "methods": names, **sizes}}
-    about = {"data": data.name, "rows": len(dataset.X), "features": dataset.X.shape[1], **asked, **stamp()}
+    asked = {"queries": sizes.get("n_queries"), "train": sizes.get("n_train")}
+    asked["methods"] = [method.name for method in options["methods"]]
+    about = {"data": data.name, "rows": len(dataset.X), "features": dataset.X.shape[1]}
+    about |= {"protocol": protocol, "options": options | asked, **stamp()}
     deliver(report.as_json(lines, **about), out, as_json)
     if not as_json:
-        n_seeds = len(options["seeds"])
-        print(f"{data.name}: {len(dataset.X)} rows, protocol {protocol}, mean of {n_seeds} seeds\n")
-        print(report.as_table(lines) + LEGEND)
+        _print_table(lines, about)
+    _end(lines, out)
+
+
+def _print_table(lines: list[report.Line], about: dict[str, Any]) -> None:
+    """Print the lines of a comparison."""
+    n_seeds = len(about["options"]["seeds"])
+    print(f"{about['data']}: {about['rows']} rows, protocol {about['protocol']}, mean of {n_seeds} seeds\n")
+    print(report.as_table(lines) + LEGEND)
 
 
 def collect_results(
@@ -104,6 +113,7 @@ def collect_results(
     methods: Sequence[Method],
     bits: list[int],
     seeds: list[int],
+    on_fit: Callable[[list[Result]], None] | None = None,
     **options: Any,
 ) -> list[Result]:
     """All results of a comparison, with a progress bar.
@@ -116,6 +126,7 @@ def collect_results(
         Its arguments after the methods.
     methods : sequence of Method
     bits, seeds : list of int
+    on_fit : callable, optional
     **options
         Its other arguments.
 
@@ -124,32 +135,68 @@ def collect_results(
     list of Result
     """
     n_fits = len(seeds) * sum(len(method.lengths(bits)) for method in methods)
-    results: list[Result] = []
     with bar("compare", n_fits, "fits") as advance:
-        for result in comparison(methods, *data, bits=bits, seeds=seeds, **options):
-            results.append(result)
-            if result.distance in ("plain", "L2"):  # the first result of a fit
-                advance()
-    return results
+
+        def after(results: list[Result]) -> None:
+            if on_fit is not None:
+                on_fit(results)
+            advance()
+
+        return list(comparison(methods, *data, bits=bits, seeds=seeds, on_fit=after, **options))
 
 
 def _is_judged(protocol: str) -> bool:
-    """Whether a protocol needs no labels; ValueError if there is no such protocol."""
+    """Whether a protocol is the judged one; ValueError if there is no such protocol."""
     protocols = [*PROTOCOLS, _JUDGED]
     if protocol not in protocols:
         raise ValueError(f"--protocol {describe(protocol)}: give one of {', '.join(protocols)}")
     return protocol == _JUDGED
 
 
-def _run_labelled(dataset: Dataset, path: Path, protocol: str, **options: Any) -> list[Result]:
-    """Results of a protocol by labels; ValueError if the data file has none."""
-    y = check_labels(dataset, path, f"--protocol {protocol} judges by them (--protocol judged, by Q and qrels)")
-    return collect_results(compare_labelled, dataset.X, y, protocol=protocol, **options)
-
-
-def _run_judged(dataset: Dataset, path: Path, **options: Any) -> list[Result]:
-    """Results of the judged protocol; ValueError if the data file has no queries or no judgements."""
+def _comparison(
+    dataset: Dataset, path: Path, protocol: str, n_queries: int, n_train: int | None
+) -> tuple[Callable[..., Iterator[Result]], list[NDArray[Any]], dict[str, Any]]:
+    """The comparison of a protocol, its data and its sizes; ValueError if the data file lacks what it needs."""
+    if protocol != _JUDGED:
+        why = f"--protocol {protocol} judges by them (--protocol judged, by Q and qrels)"
+        sizes = {"n_queries": n_queries, "n_train": n_train}
+        return (
+            partial(compare_labelled, protocol=protocol),
+            [dataset.X, check_labels(dataset, path, why)],
+            sizes,
+        )
     if dataset.Q is None or dataset.qrels is None:
         raise ValueError(f"{path} holds no queries Q and judgements qrels; --protocol judged needs both")
-    table = read_judgements(dataset, path)
-    return collect_results(compare_judged, dataset.X, dataset.Q, table, **options)
+    return compare_judged, [dataset.X, dataset.Q, read_judgements(dataset, path)], {}
+
+
+def _journal_path(out: Path) -> Path:
+    """The file beside the output that keeps finished fits."""
+    return out.with_name(f"{out.name}.part")
+
+
+def _journal(
+    out: Path | None, arrays: list[NDArray[Any]], force: bool, **settings: Any
+) -> tuple[list[Result], Callable[[list[Result]], None] | None]:
+    """Results that an earlier run of this command finished, and where to add others; nothing without a file."""
+    if out is None:
+        return [], None
+    run = describe_run(arrays, **settings, versions=stamp()["versions"])
+    finished, add = open_journal(_journal_path(out), run, force)
+    if finished:
+        say("note", f"{len(finished)} results are taken from {_journal_path(out)}")
+    return finished, add
+
+
+def _end(lines: list[report.Line], out: Path | None) -> None:
+    """Drop the journal when all is finished; otherwise name what failed, and end with status 1."""
+    failed = [line for line in lines if line.error]
+    for line in failed:
+        length = f", {line.n_bits} bits" if line.n_bits else ""
+        seeds = ", ".join(map(str, line.seeds))
+        say("warning", f"{line.method}{length} failed for seeds {seeds}: {line.error}")
+    if failed:
+        again = "" if out is None else f"; the same command goes on from {_journal_path(out)}"
+        raise Unfinished(f"{len(failed)} of {len(lines)} lines failed, the others are right{again}")
+    if out is not None:
+        _journal_path(out).unlink(missing_ok=True)

@@ -1,27 +1,39 @@
-"""How every command ends: exit statuses, errors and warnings."""
+"""How every command ends: exit statuses, errors, warnings, signals and streams."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import logging
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from typer.core import TyperGroup
 
-__all__ = ["Commands", "say"]
+from structhash._numerics.interrupts import interrupted
 
-_BAD_INPUT, _INTERRUPTED, _READER_GONE = 2, 130, 1  # exit statuses
+__all__ = ["Commands", "Unfinished", "say"]
+
+_UNFINISHED, _BAD_INPUT, _BY_SIGNAL = 1, 2, 128  # exit statuses; the last one plus the number of the signal
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # errors of a disk, whatever the input
+
+
+class Unfinished(Exception):
+    """The input was good, but not all the work could be done; the message says what is missing."""
 
 
 class Commands(TyperGroup):
     """All commands, and the one place where an exception becomes a line on standard error and an exit status.
 
-    Status 0: done. 2: bad input, one line that begins with "error: ". 130: interrupted. 1: the reader of the
-    output has gone, or the program has a defect; a defect leaves a traceback.
+    Status 0: done. 2: bad input. 1: good input, but the disk is full, not all work could be done, the reader of
+    the output has gone, or the program has a defect. 130, 143, 129: ended by Ctrl-C, SIGTERM, SIGHUP. Bad input
+    and unfinished work leave one line that begins with "error: "; a defect leaves a traceback.
     """
 
     def main(
@@ -47,44 +59,107 @@ class Commands(TyperGroup):
         Never: it raises SystemExit, or the exception of a defect.
         """
         words = list(sys.argv[1:] if args is None else args) or ["--help"]
+        _prepare_streams()
+        received: list[int] = []
         try:
-            with _spoken_warnings():
+            with _spoken_warnings(), _signals(received):
+                _check_current_folder()
                 status = super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-            status = _READER_GONE
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             status = _status_of(error)
             if status is None:
                 raise
-        sys.exit(status)
+        sys.exit(_flush_output(_BY_SIGNAL + received[-1] if received else status))
 
 
 def say(level: str, text: str) -> None:
-    """Print one line on standard error, whatever line breaks the text has."""
-    print(f"{level}:", " ".join(text.split()), file=sys.stderr)
+    """Print one line on standard error, whatever line breaks the text has, and even if nothing reads it."""
+    with contextlib.suppress(OSError):
+        print(f"{level}:", " ".join(text.split()), file=sys.stderr)
 
 
-def _status_of(error: Exception) -> int | None:
+def _prepare_streams() -> None:
+    """Make the standard streams take any text: closed ones drop it, others escape what they cannot encode."""
+    if sys.stdout is None or sys.stderr is None:
+        while (
+            unused := os.open(os.devnull, os.O_RDWR)
+        ) <= 2:  # no file that is opened later gets their numbers
+            pass
+        os.close(unused)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it stays open until the end
+        elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _check_current_folder() -> None:
+    """Refuse to start in a folder that was deleted, in which libraries fail without a reason."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise FileNotFoundError("the current folder was deleted; change to another one") from None
+
+
+def _flush_output(status: int | None) -> int | None:
+    """Flush standard output, and return the exit status."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        if not status and not isinstance(error, BrokenPipeError):
+            say("error", f"cannot write standard output: {error.strerror}")
+        return status or _UNFINISHED
+    return status
+
+
+@contextlib.contextmanager
+def _signals(received: list[int]) -> Iterator[None]:
+    """Let signals that end the process end it as Ctrl-C does, so that nothing is left half-written.
+
+    Their numbers are added to `received`.
+    """
+
+    def stop(number: int, frame: Any) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    caught = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    ours = threading.current_thread() is threading.main_thread()
+    before = {each: signal.getsignal(each) for each in caught if ours}
+    for each, handler in before.items():
+        if handler == signal.SIG_DFL:  # nohup ignores SIGHUP
+            signal.signal(each, stop)
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _status_of(error: BaseException) -> int | None:
     """The exit status of what a command raised, after one line on standard error; None for a defect."""
-    cause: BaseException | None = error
-    while cause is not None:  # on Ctrl-C, compiled code raises errors of its own
-        if isinstance(cause, KeyboardInterrupt):
-            return _INTERRUPTED
-        cause = cause.__cause__ or cause.__context__
+    if interrupted(error):
+        return _BY_SIGNAL + signal.SIGINT
+    if isinstance(error, BrokenPipeError):
+        return _UNFINISHED
     text = _message(error)
     if text is None:
         return None
     say("error", text)
-    return _BAD_INPUT
+    full = isinstance(error, OSError) and error.errno in _FULL
+    return _UNFINISHED if full or isinstance(error, Unfinished) else _BAD_INPUT
 
 
-def _message(error: Exception) -> str | None:
+def _message(error: BaseException) -> str | None:
     """The message for bad input; None for a defect of the program."""
     if isinstance(error, OSError) and error.strerror:  # without the number that the system gives it
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, ValueError | TypeError | OSError | ImportError):
+        if error.filename:
+            return f"{os.fsdecode(error.filename)}: {error.strerror}"
+        printed = error.errno in _FULL and error.strerror == os.strerror(error.errno)
+        return f"cannot write standard output: {error.strerror}" if printed else error.strerror
+    if isinstance(error, ValueError | TypeError | OSError | ImportError | Unfinished):
         return str(error) or type(error).__name__
     if isinstance(error, MemoryError):
         return f"not enough memory for what was asked ({error}); ask for less, or give fewer rows"
@@ -95,26 +170,37 @@ def _message(error: Exception) -> str | None:
     return None
 
 
-class _WarningLines(logging.Handler):
+class _LogLines(logging.Handler):
     """Log records as lines on standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one record."""
-        say("warning", record.getMessage())
+        say("warning" if record.levelno >= logging.WARNING else "note", record.getMessage())
 
 
 @contextlib.contextmanager
 def _spoken_warnings() -> Iterator[None]:
-    """Print warnings of the library's log, and Python's, as "warning: ..." lines inside the block."""
+    """Print warnings of the library's log, and Python's, as "warning: ..." lines inside the block.
+
+    On a terminal, a line also says that code is being compiled.
+    """
 
     def showwarning(message: Warning | str, *rest: Any, **more: Any) -> None:
         say("warning", str(message))
 
-    logger, handler = logging.getLogger("structhash"), _WarningLines(logging.WARNING)
+    logger, handler = logging.getLogger("structhash"), _LogLines(logging.WARNING)
+    kernels, notes = logging.getLogger("structhash.kernels"), _LogLines(logging.INFO)
+    notes.addFilter(lambda record: record.levelno < logging.WARNING)
+    level = kernels.level
     logger.addHandler(handler)
+    if sys.stderr.isatty():
+        kernels.addHandler(notes)
+        kernels.setLevel(logging.INFO)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = showwarning
             yield
     finally:
         logger.removeHandler(handler)
+        kernels.removeHandler(notes)
+        kernels.setLevel(level)

@@ -29,7 +29,7 @@ __all__ = ["demo"]
 
 _METHOD = "distilhash"
 _PEERS = "structhash,cghash,one_hot,itq,lsh,float"
-_SIZES = {"n_queries": 300, "n_train": 800}
+_SIZES: dict[str, Any] = {"n_queries": 300, "n_train": 800}
 _FILES = {
     "model.structhash": "the model; open it with structhash.load_model or `structhash encode`",
     "codes.npy": "packed codes of the database, a row of bytes for each digit; numpy.load",
@@ -107,7 +107,7 @@ def _own_results(
     relevance = same_label(y[split.queries], y[split.database])
     scored = every_distance(encoder, X[split.queries], X[split.database], relevance, codes)
     return [
-        Result(_METHOD, distance, encoder.n_bits_, seed, "", retrieval(blocks), *seconds)
+        Result(_METHOD, distance, encoder.n_bits_, seed, "", retrieval(blocks), seconds[0], seconds[1])
         for distance, blocks in scored
     ]
 

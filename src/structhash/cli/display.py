@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -51,7 +52,7 @@ def bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[], None]]
     Yields
     ------
     callable
-        To be called after each step. Until the first call the bar shows only that work goes on.
+        To be called after each step. The bar also shows the stages that the library logs.
     """
     if not sys.stderr.isatty():
         yield lambda: None
@@ -76,7 +77,34 @@ def bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[], None]]
             end = "" if total is None else f" of {total}"
             shown.update(task, total=total, completed=done, state=f"{done}{end} {unit}, {rate:.2g} a second")
 
-        yield advance
+        with _stages(lambda stage: shown.update(task, description=f"{what}: {stage}")):
+            yield advance
+
+
+class _StageHandler(logging.Handler):
+    """Passes the text of each log record on."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        super().__init__()
+        self.show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Pass one text on."""
+        self.show(record.getMessage())
+
+
+@contextlib.contextmanager
+def _stages(show: Callable[[str], None]) -> Iterator[None]:
+    """Show the name of each stage that begins inside the block."""
+    logger, handler = logging.getLogger("structhash.stages"), _StageHandler(show)
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
 def _text(value: Any) -> str:

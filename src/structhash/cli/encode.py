@@ -22,6 +22,7 @@ def encode(
     *,
     bits: int | None,
     as_queries: bool,
+    force: bool,
     as_json: bool,
     choices: Choices,
 ) -> None:
@@ -39,12 +40,12 @@ def encode(
         Length of the codes; None for all bits of the model.
     as_queries : bool
         Whether to encode queries: Q of the data, or X where there is no Q. Rows of X are encoded otherwise.
-    as_json : bool
-        Whether to report as JSON.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to report as JSON.
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
     """
-    check_output(out, model, data, refused=tuple({*suffixes()} - {".npy"}))
+    check_output(out, model, data, makes="codes", force=force, refused=tuple({*suffixes()} - {".npy"}))
     encoder = load_model(model)
     rows = read_rows(data, as_queries, features=encoder.column_names_, **choices)
     check_columns(rows.names, data, encoder.column_names_, "the model")

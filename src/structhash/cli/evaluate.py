@@ -38,6 +38,7 @@ def evaluate(
     measures: list[str] | None,
     ties: str,
     out: Path | None,
+    force: bool,
     as_json: bool,
     choices: Choices,
 ) -> None:
@@ -59,12 +60,12 @@ def evaluate(
         ``"expected"`` or ``"id"``; see `structhash.evaluation.retrieval`.
     out : path or None
         A JSON file to write.
-    as_json : bool
-        Whether to print JSON.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to print JSON.
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
     """
-    check_output(out, model, data, refused=suffixes())
+    check_output(out, model, data, makes="results", force=force, refused=suffixes())
     names = split_measures(measures)
     encoder = load_model(model)
     task = _read_task(read_for(encoder, data, choices), data, n_queries, seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import check_positive, join_names
-from structhash.cli.console import say
+from structhash.cli.console import Unfinished, say
 from structhash.cli.display import bar, print_facts, print_table
 from structhash.cli.inputs import Choices, check_columns, check_labels, read_judgements, split_methods
 from structhash.cli.outputs import check_output
@@ -42,6 +43,7 @@ def fit(
     unlabeled: Path | None,
     tune: float | None,
     seed: int,
+    force: bool,
     as_json: bool,
     choices: Choices,
 ) -> None:
@@ -65,12 +67,12 @@ def fit(
         Seconds in which settings are tried on held-out rows; None to take the settings as they are.
     seed : int
         Of everything that is drawn at random.
-    as_json : bool
-        Whether to report as JSON.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to report as JSON.
     choices : dict
         How DATA is read: keywords of `structhash.io.read`.
     """
-    check_output(out, data, unlabeled, refused=suffixes())
+    check_output(out, data, unlabeled, makes="model", force=force, refused=suffixes())
     method = _one_method(spec, bits)
     if tune is not None:
         _check_tune(tune, method, neighbours, unlabeled)
@@ -80,17 +82,11 @@ def fit(
     y = _supervision(method, dataset, data, neighbours, tune is not None)
     others = None if unlabeled is None else _read_unlabeled(dataset, data, unlabeled, method, choices)
     began = time.perf_counter()
-    if tune is not None:
-        fitted = _fit_tuned(method, dataset.X, y, n_bits, seed, tune)
-    elif len(method.encoders) > 1:
-        fitted = _Fitted(*method.fit(dataset.X, y, n_bits, seed, others), [])
-    else:
-        fitted = _Fitted(prepare(method.encoders[0], n_bits, seed), spec, [])
-        learn(fitted.encoder, dataset.X, y, **({} if others is None else {"unlabeled": others}))
+    fitted = _learn_method(method, dataset.X, y, n_bits, seed, tune, others)
     seconds = time.perf_counter() - began
     if dataset.names:
         fitted.encoder.name_columns(dataset.names)
-    fitted.encoder.save(out)
+    _save(fitted.encoder, out)
     _report(fitted, dataset, seconds, out, as_json)
 
 
@@ -106,6 +102,33 @@ def learn(encoder: HashEncoder, X: NDArray[Any], y: Any, **more: Any) -> None:
     with bar("fit", encoder.n_bits, "bits") as advance:
         for _ in encoder.steps(X, y, **more):
             advance()
+
+
+def _learn_method(
+    method: Method, X: NDArray[Any], y: Any, n_bits: int, seed: int, tune: float | None, others: Any
+) -> _Fitted:
+    """Learn with the settings that are given, that --tune finds, or that are the best of the alternatives."""
+    if tune is not None:
+        return _fit_tuned(method, X, y, n_bits, seed, tune)
+    if len(method.encoders) > 1:
+        return _Fitted(*method.fit(X, y, n_bits, seed, others), [])
+    encoder = prepare(method.encoders[0], n_bits, seed)
+    learn(encoder, X, y, **({} if others is None else {"unlabeled": others}))
+    return _Fitted(encoder, method.name, [])
+
+
+def _save(encoder: HashEncoder, out: Path) -> None:
+    """Save a model; where that fails, save it in the temporary folder and say so."""
+    try:
+        encoder.save(out)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        try:
+            rescued = Path(tempfile.mkdtemp(prefix="structhash-")) / "model"
+            encoder.save(rescued)
+        except OSError:
+            raise Unfinished(f"{reason}; the model is lost") from error
+        raise Unfinished(f"{reason}; the model is in {rescued}, move it from there") from error
 
 
 def _one_method(spec: str, bits: int | None) -> Method:

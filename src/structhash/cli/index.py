@@ -25,6 +25,7 @@ def index(
     backend: str,
     ids: Path | None,
     model: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Put codes into an index and save it.
@@ -44,15 +45,15 @@ def index(
     model : path or None
         The model that made the codes, which is checked where the codes name it. It gives their length and,
         where it weighs its bits, the weights.
-    as_json : bool
-        Whether to report as JSON.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to report as JSON.
 
     Raises
     ------
     ValueError
         If there is no such index, it cannot weigh bits as the model does, or the codes are not of the model.
     """
-    check_output(out, codes, ids, model, refused=suffixes())
+    check_output(out, codes, ids, model, makes="index", force=force, refused=suffixes())
     known: dict[str, type[Index]] = classes("indexes")
     if backend not in known:
         raise ValueError(f"--backend {backend!r}: give one of {', '.join(known)}")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from structhash.cli.display import print_facts
-from structhash.cli.inputs import Choices
-from structhash.estimators.loading import load_model
 from structhash.io import container, facts, load_codes, suffixes
 from structhash.io.codes import CODES
-from structhash.search import load_index
+
+if TYPE_CHECKING:
+    from structhash.cli.inputs import Choices
 
 __all__ = ["print_info"]
 
@@ -44,6 +44,8 @@ def _container_facts(path: Path) -> dict[str, Any]:
 
 def _model_facts(path: Path) -> dict[str, Any]:
     """Class and sizes of a model, what it learned, and its settings."""
+    from structhash.estimators.loading import load_model  # a second of imports
+
     model = load_model(path)
     return {
         "class": type(model).__name__,
@@ -64,6 +66,8 @@ def _codes_facts(path: Path) -> dict[str, Any]:
 
 def _index_facts(path: Path) -> dict[str, Any]:
     """Class and sizes of an index."""
+    from structhash.search import load_index
+
     index = load_index(path)
     return {
         "class": type(index).__name__,

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import zipfile
 from pathlib import Path
+
+import numpy as np
+
+from structhash.io.container import check_target, try_writing, what
 
 __all__ = ["check_folder", "check_output"]
 
+_HIT_ARRAYS = {"lims.npy", "distances.npy", "ids.npy"}
+
 
 def check_output(
-    out: Path | None, *inputs: Path | None, suffix: str = "", refused: tuple[str, ...] = ()
+    out: Path | None,
+    *inputs: Path | None,
+    makes: str,
+    force: bool = False,
+    suffix: str = "",
+    refused: tuple[str, ...] = (),
 ) -> None:
     """Refuse an output file that could not, or should not, be written.
 
     Parameters
     ----------
     out : path or None
-        The file. None, for no file, passes. An ordinary file of that name passes; it will be replaced.
+        The file. None, for no file, passes. A file of the same kind passes; it will be replaced.
     *inputs : path or None
         Files that the command reads.
+    makes : str
+        What is written: ``"model"``, ``"index"``, ``"codes"``, ``"neighbours"`` or ``"results"``.
+    force : bool
+        Whether to replace a file of another kind.
     suffix : str
         The extension that `out` must have; any by default.
     refused : tuple of str
@@ -27,8 +44,9 @@ def check_output(
     Raises
     ------
     ValueError, OSError
-        If `out` is a folder or a device, its folder is missing or read-only, it is one of the inputs, or its
-        extension is not allowed.
+        If `out` is a folder, a device, or where standard output goes; its folder is missing or cannot be
+        written, or the disk is full; it is one of the inputs; it is a file of another kind; or its extension is
+        not allowed.
     """
     if out is None:
         return
@@ -36,24 +54,45 @@ def check_output(
         raise ValueError(f"cannot write {out}: give a name that ends in {suffix}")
     if out.suffix.lower() in refused:
         raise ValueError(f"cannot write {out}: {out.suffix} files hold data; give another ending")
-    if out.is_dir():
-        raise ValueError(f"cannot write {out}: it is a folder; give the name of a file")
-    if out.exists() and not out.is_file():
-        raise ValueError(f"cannot write {out}: it is not an ordinary file; give another name")
-    if not out.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {out}: the folder {out.parent} does not exist; create it first")
-    if not os.access(out.resolve().parent, os.W_OK):
-        raise PermissionError(f"cannot write {out}: its folder is read-only; give another folder")
-    for path in inputs:
-        if path is not None and path.exists() and out.exists() and out.samefile(path):
-            raise ValueError(f"cannot write {out}: this command reads it; give another name")
+    if check_target(out).exists():
+        _check_replaced(out, *inputs, makes=makes, force=force)
+    try_writing(out)
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder for output files that is a file, or whose own folder does not exist."""
+    """Refuse a folder for output files that is a file, or that cannot be made or written."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"cannot write into {folder}: it is not a folder; give another name")
     if not folder.parent.is_dir():
         raise FileNotFoundError(
             f"cannot create {folder}: the folder {folder.parent} does not exist; create it first"
         )
+    try_writing(folder / "model" if folder.exists() else folder)
+
+
+def _check_replaced(out: Path, *inputs: Path | None, makes: str, force: bool) -> None:
+    """Refuse to replace an input, the file that standard output goes to, or a file of another kind."""
+    for path in inputs:
+        if path is not None and path.exists() and out.samefile(path):
+            raise ValueError(f"cannot write {out}: this command reads it; give another name")
+    for stream in (1, 2):
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.fstat(stream), out.stat()):
+                raise ValueError(f"cannot write {out}: this command prints into it; give another name")
+    if not force and out.stat().st_size and not _holds(out, makes):
+        found = what(out) or "a file of another kind"
+        raise ValueError(f"cannot write {out}: it is {found}, not {makes}; give another name, or --force")
+
+
+def _holds(path: Path, makes: str) -> bool:
+    """Whether a file holds what a command makes."""
+    if makes in ("model", "index") or (makes == "codes" and path.suffix.lower() != ".npy"):
+        return what(path).startswith(f"a structhash file of kind '{makes}")
+    with contextlib.suppress(OSError, ValueError, zipfile.BadZipFile, EOFError):
+        if makes == "codes" and path.suffix.lower() == ".npy":
+            return bool(np.load(path, mmap_mode="r").dtype == np.uint8)
+        if makes == "neighbours":
+            with zipfile.ZipFile(path) as file:
+                return set(file.namelist()) <= _HIT_ARRAYS
+        return path.read_bytes()[:1] == b"{"
+    return False

@@ -41,6 +41,7 @@ def search(
     radius: float | None,
     model: Path | None,
     out: Path | None,
+    force: bool,
     as_json: bool,
     choices: Choices | None = None,
 ) -> None:
@@ -60,8 +61,8 @@ def search(
         The model that encodes the queries.
     out : path or None
         A .npz file to write.
-    as_json : bool
-        Whether to print JSON.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to print JSON.
     choices : dict, optional
         How a data file of queries is read: keywords of `structhash.io.read`.
 
@@ -70,20 +71,19 @@ def search(
     ValueError
         If both k and a radius are given, or the model or the queries do not fit the index.
     """
-    check_output(out, index, queries, model, suffix=".npz")
+    check_output(out, index, queries, model, makes="neighbours", force=force, suffix=".npz")
     if k is not None and radius is not None:
         raise ValueError("-k and --radius ask for different things; give one of them")
     searched = load_index(index)
     codes, source = _query_codes(queries, model, index, searched, choices)
+    asked: dict[str, Any] = {"radius": radius}
     if radius is None:
-        asked: dict[str, Any] = {"k": min(k or _DEFAULT_K, max(1, len(searched)))}
+        asked = {"k": min(k or _DEFAULT_K, max(1, len(searched)))}
         hits, arrays = _nearest(searched, codes, asked["k"])
     else:
-        asked = {"radius": radius}
         hits, arrays = _within(searched, codes, radius)
     if out is not None:
-        with atomic(out) as temporary, open(temporary, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
+        _write(out, arrays)
     if (searched.source is None) != (source is None):
         _warn_unnamed(*((queries, index) if source is None else (index, model or queries)))
     if as_json:
@@ -93,6 +93,12 @@ def search(
     _print_hits(hits, every=out is None and not sys.stdout.isatty())
     if out is not None:
         print(f"wrote {len(codes)} queries to {out}")
+
+
+def _write(out: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write arrays to a .npz file."""
+    with atomic(out) as temporary, open(temporary, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
 
 
 def _nearest(index: Index, codes: NDArray[np.uint8], k: int) -> tuple[list[_Hit], dict[str, NDArray[Any]]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from structhash._numerics.kernels import njit
 from structhash._numerics.popcount import popcount
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from numba import njit
+
+from structhash._numerics.kernels import njit
 
 # Multiplied with a uint64 of eight bytes of 0 or 1, this moves byte k to bit 56 + k; no two of the 64 products
 # overlap.

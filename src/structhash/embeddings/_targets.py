@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import normalize_rows
+from structhash._numerics.kernels import njit
 
 NEAR_SHARE, MAX_PERPLEXITY = 0.1, 200.0  # the perplexity of a target: this share of the points, and at most
 MAX_INVERSE_TEMPERATURE, HALVINGS = 1e4, 40

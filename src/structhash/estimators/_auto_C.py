@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from numbers import Integral
 from typing import Any
 
@@ -10,6 +11,8 @@ from sklearn.base import BaseEstimator, clone
 
 from structhash._numerics.randomness import generator
 from structhash.training.selection import best, trials
+
+stages = logging.getLogger("structhash.stages")  # what is being done, in plain words
 
 MAX_C = 1e8  # above it, the linear programmes of the master lose precision
 MAX_SECONDS = 60.0  # after which no further value is tried
@@ -35,6 +38,7 @@ def choose_C(encoder: BaseEstimator, usual: float, X: NDArray[Any], y: NDArray[A
     -------
     float
     """
+    stages.info("choosing C on held-out rows")
     seed = encoder.random_state
     drawn = generator(seed)  # refuses an invalid seed
     if not isinstance(seed, Integral):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.interrupts import interrupted
 from structhash._numerics.labels import read_classes
 from structhash._numerics.matrices import open_matrix
 from structhash._numerics.validation import MAX_BITS, check_count, describe
@@ -25,7 +27,7 @@ from structhash.evaluation.scoring import (
 )
 from structhash.evaluation.splits import PROTOCOLS, Split
 
-__all__ = ["Request", "Result", "check_request", "compare"]
+__all__ = ["Fit", "Request", "Result", "check_request", "compare", "run_fits"]
 
 
 class Result(NamedTuple):
@@ -47,6 +49,8 @@ class Result(NamedTuple):
         What `retrieval` returned.
     fit_seconds, encode_seconds : float
         Wall-clock time to fit, and to encode the database.
+    error : str
+        Why the method has no scores; ``""`` where it has.
     """
 
     method: str
@@ -57,6 +61,7 @@ class Result(NamedTuple):
     scores: Scores
     fit_seconds: float
     encode_seconds: float
+    error: str = ""
 
 
 class Request(NamedTuple):
@@ -67,6 +72,28 @@ class Request(NamedTuple):
     seeds: list[int]
     measures: list[str]
     ties: str
+    failures: str = "raise"
+    finished: tuple[Result, ...] = ()
+    on_fit: Callable[[list[Result]], None] = lambda results: None
+
+
+class Fit(NamedTuple):
+    """One fit of a comparison that is still to be run.
+
+    Attributes
+    ----------
+    method : Method
+    n_bits : int
+        0 for a length of its own.
+    seed : int
+    run : callable
+        Fits, scores and gives a result for each distance.
+    """
+
+    method: Method
+    n_bits: int
+    seed: int
+    run: Callable[[], Iterable[Result]]
 
 
 class _Task(NamedTuple):
@@ -86,6 +113,9 @@ def check_request(
     seeds: Iterable[int],
     measures: Iterable[str],
     ties: str,
+    failures: str = "raise",
+    finished: Iterable[Result] = (),
+    on_fit: Callable[[list[Result]], None] | None = None,
 ) -> Request:
     """Check what a comparison is to run, before the first fit.
 
@@ -98,6 +128,8 @@ def check_request(
     seeds : iterable of int
     measures, ties
         See `retrieval`.
+    failures, finished, on_fit
+        See `compare`.
 
     Returns
     -------
@@ -115,7 +147,52 @@ def check_request(
         check_count("seeds", seed, least=0, most=2**32 - 1)
     check_measures(names, ties)
     parsed = [parse_method(method) if isinstance(method, str) else method for method in methods]
-    return Request(parsed, [int(n_bits) for n_bits in lengths], [int(seed) for seed in draws], names, ties)
+    if failures not in ("raise", "keep"):
+        raise ValueError(f"failures={describe(failures)}: give 'raise' or 'keep'")
+    request = Request(parsed, [int(n_bits) for n_bits in lengths], [int(seed) for seed in draws], names, ties)
+    request = request._replace(failures=failures, finished=tuple(finished))
+    return request if on_fit is None else request._replace(on_fit=on_fit)
+
+
+def run_fits(request: Request, fits: Iterable[Fit]) -> Iterator[Result]:
+    """The results of fits, in their order; a fit is run when its first result is requested.
+
+    Parameters
+    ----------
+    request : Request
+    fits : iterable of Fit
+
+    Returns
+    -------
+    iterator of Result
+
+    Raises
+    ------
+    Exception
+        That of a fit, with a note that names it, unless failures are kept.
+    """
+    for fit in fits:
+        same = [each for each in request.finished if each.method == fit.method.name and each.seed == fit.seed]
+        results = [each for each in same if each.n_bits == fit.n_bits or not fit.n_bits]
+        if not results or any(each.error for each in results):
+            results = _run(request, fit)
+        request.on_fit(results)
+        yield from results
+
+
+def _run(request: Request, fit: Fit) -> list[Result]:
+    """The results of one fit, or its failure."""
+    try:
+        return list(fit.run())
+    except Exception as error:
+        if interrupted(error) or request.failures == "raise":
+            error.add_note(f"in the comparison: {fit.method.name}, {fit.n_bits} bits, seed {fit.seed}")
+            raise
+        missing = Scores(
+            dict.fromkeys(request.measures, np.nan), {name: np.empty(0) for name in request.measures}
+        )
+        why = f"{type(error).__name__}: {error}"
+        return [Result(fit.method.name, "-", fit.n_bits, fit.seed, "", missing, np.nan, np.nan, why)]
 
 
 def compare(
@@ -129,6 +206,9 @@ def compare(
     n_queries: int = 2000,
     n_train: int | None = None,
     ties: str = "expected",
+    failures: str = "raise",
+    finished: Iterable[Result] = (),
+    on_fit: Callable[[list[Result]], None] | None = None,
 ) -> Iterator[Result]:
     """Fit and score several methods on the same splits of labelled rows.
 
@@ -136,10 +216,8 @@ def compare(
     ----------
     methods : iterable of str or Method
         Method specs, see `parse_method`: ``"structhash:ranking=auc"``, ``"itq@database"``, ``"float"``.
-    X : array (n, d)
-        Rows.
-    y : array (n,)
-        Labels as `fit` takes them, one a row.
+    X, y : arrays (n, d), (n,)
+        Rows and their labels, as `fit` takes them.
     protocol : str
         ``"seen"`` or ``"unseen"``: see `seen_classes` and `unseen_classes`.
     bits : iterable of int
@@ -150,18 +228,22 @@ def compare(
         Numbers of queries and of training rows; by default those of the protocol.
     measures, ties
         See `retrieval`.
+    failures : str
+        Where a method raises, ``"raise"`` ends the comparison and ``"keep"`` gives a result with the `error`.
+    finished : iterable of Result
+        Earlier results for the same data and settings; they are not computed again.
+    on_fit : callable, optional
+        Called with the results of each fit before they are given.
 
     Returns
     -------
     iterator of Result
-        One for each distance of a fitted method: see `every_distance`. A method is fitted when its first result
-        is requested.
+        One for each distance, see `every_distance`. A method is fitted when its first result is requested.
 
     Raises
     ------
     ValueError, TypeError
-        If the protocol, a method, a setting or a measure is not known, a number is not allowed, or y is not
-        one label a row.
+        If a name, a setting or a number is not allowed, or y is not one label a row.
 
     Examples
     --------
@@ -172,8 +254,8 @@ def compare(
     X = np.asarray(open_matrix(X))
     _, class_index = read_classes(y, len(X))
     sizes = _check_sizes(protocol, n_queries, n_train)
-    request = check_request(methods, bits, seeds, measures, ties)
-    return _results(request, X, class_index, PROTOCOLS[protocol], sizes)
+    request = check_request(methods, bits, seeds, measures, ties, failures, finished, on_fit)
+    return run_fits(request, _fits(request, X, class_index, PROTOCOLS[protocol], sizes))
 
 
 def _check_sizes(protocol: str, n_queries: int, n_train: int | None) -> dict[str, int]:
@@ -187,21 +269,22 @@ def _check_sizes(protocol: str, n_queries: int, n_train: int | None) -> dict[str
     return {"n_queries": n_queries, "n_train": n_train}
 
 
-def _results(
+def _fits(
     request: Request,
     X: NDArray[Any],
     y: NDArray[Any],
     draw_split: Callable[..., Split],
     sizes: dict[str, int],
-) -> Iterator[Result]:
-    """The results of `compare`."""
+) -> Iterator[Fit]:
+    """The fits of `compare`."""
     for seed in request.seeds:
         train, queries, database = draw_split(y, seed, **sizes)
         relevance = same_label(y[queries], y[database])
         task = _Task(X[train], y[train], X[queries], X[database], relevance, seed)
         for method in request.methods:
             for n_bits in method.lengths(request.lengths):
-                yield from _measure(method, n_bits, task, request.measures, request.ties)
+                run = partial(_measure, method, n_bits, task, request.measures, request.ties)
+                yield Fit(method, n_bits, seed, run)
 
 
 def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties: str) -> Iterator[Result]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from structhash._numerics.matrices import open_matrix
 from structhash._numerics.validation import check_count
 from structhash.estimators.base import HashEncoder
-from structhash.evaluation.compare import Request, Result, check_request
+from structhash.evaluation.compare import Fit, Request, Result, check_request, run_fits
 from structhash.evaluation.methods import Method, parse_method, partner_counts, prepare
 from structhash.evaluation.scoring import (
     Block,
@@ -112,6 +113,9 @@ def compare_judged(
     measures: Iterable[str] = JUDGED_MEASURES,
     folds: int = 5,
     ties: str = "expected",
+    failures: str = "raise",
+    finished: Iterable[Result] = (),
+    on_fit: Callable[[list[Result]], None] | None = None,
 ) -> Iterator[Result]:
     """Fit and score several methods by relevance judgements, cross-validated by query.
 
@@ -136,6 +140,8 @@ def compare_judged(
         Number of folds.
     measures, ties
         See `retrieval`.
+    failures, finished, on_fit
+        See `compare`.
 
     Returns
     -------
@@ -148,7 +154,7 @@ def compare_judged(
     ValueError, TypeError
         If a method cannot learn without labels, or judgements, a name or a number are not allowed.
     """
-    request = check_request(methods, bits, seeds, measures, ties)
+    request = check_request(methods, bits, seeds, measures, ties, failures, finished, on_fit)
     for method in request.methods:
         check_judged_method(method)
     X, Q = np.asarray(open_matrix(X)), np.asarray(open_matrix(Q, "Q"))
@@ -156,7 +162,7 @@ def compare_judged(
     relevance = judged_relevance(table, len(Q), len(X))
     dealt = [judgement_folds(table, len(Q), seed, folds) for seed in request.seeds]
     tasks = [_Task(X, Q, table, relevance, each, seed) for each, seed in zip(dealt, request.seeds)]
-    return _results(request, tasks)
+    return run_fits(request, _fits(request, tasks))
 
 
 def check_judged_method(method: str | Method) -> None:
@@ -181,12 +187,13 @@ def check_judged_method(method: str | Method) -> None:
             )
 
 
-def _results(request: Request, tasks: list[_Task]) -> Iterator[Result]:
-    """The results of `compare_judged`."""
+def _fits(request: Request, tasks: list[_Task]) -> Iterator[Fit]:
+    """The fits of `compare_judged`."""
     for task in tasks:
         for method in request.methods:
             for n_bits in method.lengths(request.lengths):
-                yield from _measure(method, n_bits, task, request.measures, request.ties)
+                run = partial(_measure, method, n_bits, task, request.measures, request.ties)
+                yield Fit(method, n_bits, task.seed, run)
 
 
 def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties: str) -> Iterator[Result]:
@@ -205,7 +212,7 @@ def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties
         n_bits = n_bits or encoder.n_bits_
     for distance, parts in blocks.items():
         scores = retrieval(itertools.chain(*parts), measures, ties)
-        yield Result(method.name, distance, n_bits, task.seed, "", scores, *seconds.tolist())
+        yield Result(method.name, distance, n_bits, task.seed, "", scores, float(seconds[0]), float(seconds[1]))
 
 
 def _fit_folds(encoder: HashEncoder, n_bits: int, task: _Task) -> Iterator[_Fitted]:

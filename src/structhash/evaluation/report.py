@@ -40,6 +40,8 @@ class Line(NamedTuple):
         Each measure's test against the best line of the same length; 1 for the best line itself.
     fit_seconds, encode_seconds : float
         Means over the seeds.
+    error : str
+        Why there are no scores; ``""`` where there are. `seeds` are then those that failed.
     """
 
     method: str
@@ -53,6 +55,7 @@ class Line(NamedTuple):
     p_value: dict[str, float]
     fit_seconds: float
     encode_seconds: float
+    error: str = ""
 
 
 def summarise(results: Iterable[Result]) -> list[Line]:
@@ -61,7 +64,7 @@ def summarise(results: Iterable[Result]) -> list[Line]:
     The test is a paired t-test over the queries of all seeds (Smucker, Allan, Carterette,
     https://doi.org/10.1145/1321440.1321528), Holm-corrected over the lines. It tests whether the same models
     would differ on other queries. It does not cover other training runs: `by_seed` shows those. The float line
-    is not tested.
+    is not tested. A method that failed for one seed has a single line at that length, with the error.
 
     Raises
     ------
@@ -69,11 +72,17 @@ def summarise(results: Iterable[Result]) -> list[Line]:
         If lines of one length have different seeds, so that their queries cannot be paired.
     """
     grouped: dict[tuple[str, str, int], list[Result]] = {}
-    for result in results:
+    found = list(results)
+    failed = {(result.method, result.n_bits) for result in found if result.error}
+    for result in found:
+        if not result.error and failed & {(result.method, result.n_bits), (result.method, 0)}:
+            continue  # a mean over the other seeds could not be compared
         grouped.setdefault((result.method, result.distance, result.n_bits), []).append(result)
     lines = [_average(group) for group in grouped.values()]
     for n_bits in {line.n_bits for line in lines if line.n_bits}:
-        places = [place for place, line in enumerate(lines) if line.n_bits == n_bits]
+        places = [place for place, line in enumerate(lines) if line.n_bits == n_bits and not line.error]
+        if not places:
+            continue
         for place, p_value in zip(places, _p_values([lines[place] for place in places])):
             lines[place] = lines[place]._replace(p_value=p_value)
     return lines
@@ -94,6 +103,8 @@ def as_table(lines: Sequence[Line]) -> str:
     rows = [head]
     for line in lines:
         cells = [f"{line.mean[m]:.3f}{'*' if line.p_value[m] < SIGNIFICANCE_LEVEL else ' '}" for m in measures]
+        if line.error:
+            cells = ["failed "] * len(measures)
         bits = str(line.n_bits) if line.n_bits else "-"
         times = [f"{line.fit_seconds:.2f}", f"{line.encode_seconds:.2f}"]
         rows.append([line.method, line.distance, bits, *cells, *times])
@@ -147,6 +158,7 @@ def _average(group: list[Result]) -> Line:
         p_value=dict.fromkeys(measures, 1.0),
         fit_seconds=float(np.mean([result.fit_seconds for result in group])),
         encode_seconds=float(np.mean([result.encode_seconds for result in group])),
+        error=first.error,
     )
 
 

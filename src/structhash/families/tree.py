@@ -7,10 +7,10 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import as_floats
+from structhash._numerics.kernels import njit
 from structhash._numerics.validation import describe
 from structhash.families._stumps import best_cut, searched_features
 from structhash.families.base import DEFAULT_START, Family

@@ -1,4 +1,4 @@
-"""Atomic writes, and our container: named arrays and a JSON header in one safetensors file with a checksum.
+"""Our container: named arrays and a JSON header in one safetensors file with a checksum.
 
 The checksum covers every byte of the file. Nothing here pickles, so a file from a stranger cannot run code when
 it is opened; `structhash.io.fields` checks what the arrays hold.
@@ -10,8 +10,7 @@ import codecs
 import contextlib
 import json
 import os
-import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.validation import describe
+from structhash.io._atomic import atomic, check_target, try_writing
 from structhash.io._layout import (
     DTYPES,
     Blocks,
@@ -28,7 +28,18 @@ from structhash.io._layout import (
     write_file,
 )
 
-__all__ = ["Arrays", "Blocks", "Header", "atomic", "header", "load", "save", "what"]
+__all__ = [
+    "Arrays",
+    "Blocks",
+    "Header",
+    "atomic",
+    "check_target",
+    "header",
+    "load",
+    "save",
+    "try_writing",
+    "what",
+]
 
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
@@ -42,68 +53,6 @@ _HINTS = {  # which command makes files of a kind; "" is for files of any kind
     "": "; structhash fit makes models, structhash index makes indexes",
 }
 _SIGNATURES = {b"\x93NUMPY": "a .npy file", b"PK\x03\x04": "a .npz or other zip file"}  # first bytes of a file
-
-
-@contextlib.contextmanager
-def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file completely or not at all.
-
-    The block writes to a temporary file in the same folder. When the block succeeds, that file is flushed to
-    disk and replaces `path` in one step. When the block raises, that file is deleted and `path` stays the same.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Yields
-    ------
-    temporary : Path
-
-    Raises
-    ------
-    FileNotFoundError
-        If the folder does not exist.
-    ValueError
-        If `path` is a folder or a device.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "note.txt"
-    >>> with atomic(target) as temporary:
-    ...     _ = temporary.write_text("whole")
-    >>> target.read_text()
-    'whole'
-    """
-    target = Path(os.path.realpath(path))  # a link is followed, so that it stays a link
-    if target.exists() and not target.is_file():
-        raise ValueError(f"cannot write {path}: it is a folder or a device; give the name of a file")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"cannot write {path}: the folder {target.parent} does not exist; create it first"
-        )
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        mode = (target if target.exists() else temporary).stat().st_mode
-        yield temporary
-        temporary.chmod(mode)  # the block may have made a new file with other rights
-        _flush(temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    with contextlib.suppress(OSError):  # not every system can flush a folder
-        _flush(target.parent)
-
-
-def _flush(path: Path) -> None:
-    """Flush a file or a folder to disk."""
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def save(

@@ -5,8 +5,8 @@ with. Places are made unsigned in the inner loops, which spares a test for negat
 """
 
 import numpy as np
-from numba import njit
 
+from structhash._numerics.kernels import njit
 from structhash._numerics.popcount import popcount
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from structhash._numerics.kernels import njit
 from structhash.masters.base import Master, Solution
 from structhash.pair_weights import PairGraph
 

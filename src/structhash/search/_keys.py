@@ -6,8 +6,9 @@ import heapq
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from structhash._numerics.kernels import njit
 
 __all__ = ["make_keys", "smallest_keys", "split_keys"]
 

@@ -23,6 +23,7 @@ from structhash.training.problem import Learned, Plan, Problem, Step
 __all__ = ["bit_key", "bit_values", "bits_to_keep", "column_generation", "finish", "learn", "new_bit"]
 
 logger = logging.getLogger("structhash")
+stages = logging.getLogger("structhash.stages")  # what is being done, in plain words
 
 MAX_REDRAWS = 20  # attempts at a bit that does not exist yet
 
@@ -53,9 +54,12 @@ def learn(problem: Problem, plan: Plan, rng: np.random.Generator) -> Generator[S
     """
     kept = [] if plan.kept is None else bits_to_keep(plan.kept, problem.function)
     steps = []
+    stages.info("learning bit 1 of %d", plan.n_bits)
     for step in column_generation(problem, plan.start, plan.n_bits, rng, plan.stop_below, kept):
         steps.append(step)
         logger.info("bit %d of %d: objective %.6g", len(steps), plan.n_bits, step.objective)
+        if len(steps) < plan.n_bits:
+            stages.info("learning bit %d of %d", len(steps) + 1, plan.n_bits)
         yield step
     return Learned.from_steps(problem, steps, plan.kept_history)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,8 @@ from structhash.training.hash_function import HashFunction
 from structhash.training.problem import Problem
 
 __all__ = ["MakeMaster", "problem_from_comparisons"]
+
+stages = logging.getLogger("structhash.stages")  # what is being done, in plain words
 
 MakeMaster = Callable[[Comparisons, PairGraph], Master]
 
@@ -51,12 +54,14 @@ def problem_from_comparisons(
     ValueError
         If the supervision or the family refuses the data.
     """
+    stages.info("finding what each row is compared with")
     points = supervision.training_matrix(X)
     comparisons = supervision.comparisons(X, rng)
     graph = pair_graph(comparisons, len(points))
     master = make_master(comparisons, graph)
     n_skipped = supervision.count_queries(X) - len(np.unique(comparisons.queries))
     del comparisons  # the graph holds what is needed of them
+    stages.info("preparing the features of bits")
     state = family.prepare(points, rng)
     function = HashFunction(family, state)
     return Problem(family.features(points, state), graph, master, function, schedule.weighted, n_skipped)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ from structhash.training.hash_function import HashFunction
 from structhash.training.problem import Problem
 
 __all__ = ["EmbeddedPoints", "embed_points", "problem_from_embedding"]
+
+stages = logging.getLogger("structhash.stages")  # what is being done, in plain words
 
 MAX_ENTRIES = 2_560_000  # (point, partner) pairs
 
@@ -61,6 +64,7 @@ def embed_points(
     -------
     EmbeddedPoints
     """
+    stages.info("fitting the embedding (%s)", type(embedding).__name__.lower())
     points = sample_rows(len(X if unlabeled is None else unlabeled), embedding.n_points, rng)
     with threadpool_limits(
         1, user_api="blas"
@@ -88,6 +92,7 @@ def problem_from_embedding(
     """
     embedding, (state, vectors, _) = points.embedding, points.embedded
     n = len(vectors)
+    stages.info("finding near rows of each row")
     with threadpool_limits(1, user_api="blas"):
         U = normalize_rows(vectors).astype(np.float32)
         near, _ = nearest_by_cosine(U, U, min(embedding.n_nearest, n - 1), own=False)
@@ -99,6 +104,7 @@ def problem_from_embedding(
     indptr = np.arange(n + 1, dtype=np.int64) * partners.shape[1]
     graph = PairGraph(queries, indptr, partners.ravel(), n)
     master = ListwiseMaster(graph, targets.ravel(), n_bits, embedding.self_weight, multiplicities)
+    stages.info("preparing the features of bits")
     family_state = family.prepare(vectors, rng)
     function = HashFunction(
         family,

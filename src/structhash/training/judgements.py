@@ -29,6 +29,7 @@ from structhash.training.selection import first_as_good
 __all__ = ["JUDGED_RANKING", "LOSS_WEIGHT", "judgements_help", "problem_from_judgements", "relevant_documents"]
 
 logger = logging.getLogger("structhash")
+stages = logging.getLogger("structhash.stages")  # what is being done, in plain words
 
 JUDGED_RANKING, LOSS_WEIGHT = SNDCG(), 30.0  # ranking and C, as `StructHash` has them by default
 N_FOLDS = 4
@@ -77,7 +78,7 @@ def judgements_help(
     by_learned: list[NDArray[np.float64]] = []
     for fold in range(N_FOLDS):
         asked = order[fold::N_FOLDS]
-        logger.info("judged queries, fold %d of %d: learning from the other folds", fold + 1, N_FOLDS)
+        stages.info("judged queries, fold %d of %d: learning from the other folds", fold + 1, N_FOLDS)
         rest = np.isin(table[:, 0], np.setdiff1d(list(relevant), asked))
         learned = learn(replace(qrels, judgements=table[rest]))
         wanted = np.stack([np.isin(documents, relevant[q]) for q in asked])

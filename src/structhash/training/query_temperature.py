@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,8 @@ from structhash.training.hash_function import HashFunction
 from structhash.training.selection import first_as_good
 
 __all__ = ["with_query_temperatures"]
+
+stages = logging.getLogger("structhash.stages")  # what is being done, in plain words
 
 MAX_ROWS = 1000  # left-out training rows that judge the candidates
 
@@ -41,6 +44,7 @@ def with_query_temperatures(
     candidates, left_out = points.temperatures.queries, points.embedded.left_out
     if not candidates or left_out is None:
         return function
+    stages.info("choosing how queries are coded")
     chosen = np.random.default_rng(0).permutation(len(left_out.rows))[:MAX_ROWS]
     labels = class_index[left_out.rows[chosen]]
     relevant = labels[:, None] == labels

@@ -1,7 +1,8 @@
 """Kernels of `Exponential`."""
 
 import numpy as np
-from numba import njit
+
+from structhash._numerics.kernels import njit
 
 LARGEST_EXPONENT = 600.0  # exponents end here, so that all sums stay finite
 

@@ -1,8 +1,8 @@
 """Kernels of `SquaredHinge`."""
 
 import numpy as np
-from numba import njit
 
+from structhash._numerics.kernels import njit
 from structhash._numerics.sorting import stable_sort
 
 

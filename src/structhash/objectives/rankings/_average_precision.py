@@ -1,8 +1,8 @@
 """Kernels of `AveragePrecision`."""
 
 import numpy as np
-from numba import njit
 
+from structhash._numerics.kernels import njit
 from structhash.objectives.rankings._counts import count_after, least_gain
 
 

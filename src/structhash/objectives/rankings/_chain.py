@@ -14,7 +14,8 @@ surely loses. This costs O(P + N) in all, except for neighbours that have to mov
 """
 
 import numpy as np
-from numba import njit
+
+from structhash._numerics.kernels import njit
 
 CUTS_PER_CHECK = 4  # numbers a that are tried before `none_above` looks at all the others
 

@@ -1,6 +1,6 @@
 """Kernels that several rankings share: the counts of one query, and the least gain that counts."""
 
-from numba import njit
+from structhash._numerics.kernels import njit
 
 
 @njit(cache=True, nogil=True)

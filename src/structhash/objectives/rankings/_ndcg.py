@@ -1,8 +1,8 @@
 """Kernels of `NDCG`; the search of one query is in `_chain`."""
 
 import numpy as np
-from numba import njit
 
+from structhash._numerics.kernels import njit
 from structhash.objectives.rankings._chain import best_chain, shifted_sums
 from structhash.objectives.rankings._counts import count_after
 

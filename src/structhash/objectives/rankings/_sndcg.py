@@ -1,7 +1,8 @@
 """Kernels of `SNDCG`."""
 
 import numpy as np
-from numba import njit
+
+from structhash._numerics.kernels import njit
 
 
 @njit(cache=True, nogil=True)

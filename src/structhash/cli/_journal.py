@@ -1,0 +1,93 @@
+"""The finished fits of a comparison, kept beside its output until all are finished."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from structhash.evaluation.compare import Result
+from structhash.evaluation.scoring import Scores
+
+__all__ = ["describe_run", "open_journal"]
+
+
+def describe_run(arrays: Iterable[Any], **settings: Any) -> str:
+    """One line that differs where data or settings differ, so that results are never mixed."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+    return json.dumps({**settings, "data": digest.hexdigest()}, sort_keys=True)
+
+
+def open_journal(path: Path, run: str, force: bool) -> tuple[list[Result], Callable[[list[Result]], None]]:
+    """The results in a journal, and a function that adds those of one fit.
+
+    Parameters
+    ----------
+    path : path
+        The file: a line from `describe_run`, then a line a fit.
+    run : str
+        See `describe_run`; the first result that is added begins the file with it.
+    force : bool
+        Whether to drop the results of another run.
+
+    Returns
+    -------
+    results : list of Result
+    add : callable
+
+    Raises
+    ------
+    ValueError
+        If the file is of another run.
+    """
+    first, *lines = path.read_text("utf-8", "replace").split("\n") if path.exists() else [""]
+    if first not in ("", run) and not force:
+        raise ValueError(
+            f"{path} holds finished fits of other data, settings or versions; give another -o, or --force"
+        )
+    fits = [_read_fit(line) for line in lines] if first == run else []
+    found = {_key(each): each for results in fits for each in results}
+
+    def add(results: list[Result]) -> None:
+        if any(each.error or found.get(_key(each)) is each for each in results):
+            return
+        line = json.dumps([_plain(each) for each in results])
+        try:
+            if not fits:
+                path.write_text(run)
+            fits.append(results)
+            with open(path, "a") as file:
+                file.write(f"\n{line}")  # it begins a line, since the one before it may have been cut
+        except OSError as error:
+            raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from error
+
+    return list(found.values()), add
+
+
+def _key(result: Result) -> tuple[Any, ...]:
+    """What tells results of one run apart."""
+    return result.method, result.distance, result.n_bits, result.seed
+
+
+def _plain(result: Result) -> dict[str, Any]:
+    """A result as `json` takes it."""
+    per_query = {name: values.tolist() for name, values in result.scores.per_query.items()}
+    return {**result._asdict(), "scores": [result.scores.mean, per_query]}
+
+
+def _read_fit(line: str) -> list[Result]:
+    """The results of one fit; none where its line was cut."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return []
+    for each in found:
+        mean, per_query = each["scores"]
+        each["scores"] = Scores(mean, {name: np.array(values) for name, values in per_query.items()})
+    return [Result(**each) for each in found]
