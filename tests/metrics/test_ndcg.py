@@ -66,15 +66,24 @@ def test_ranks_beyond_the_documents_count_for_the_normaliser_of_the_paper_only()
 
 
 @pytest.mark.parametrize("kind", ["paper", "standard"])
-def test_the_normaliser_of_the_paper_is_summed_in_parts(kind):
+def test_the_normaliser_of_the_paper_takes_no_memory(kind):
     k, blocks = 3_000_000, tie_blocks([[1, 2]], [[1, 0]])
     expected = 1 / np.cumsum(discounts(k, kind))[-1]
     tracemalloc.start()
     found = ndcg(blocks, k, kind, "paper")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    np.testing.assert_array_equal(found, [expected])
+    np.testing.assert_allclose(found, [expected], rtol=1e-11)
     assert peak < k  # one float64 a rank would be 8 k bytes
+
+
+@pytest.mark.parametrize("kind", ["paper", "standard"])
+def test_the_normaliser_of_the_paper_takes_any_cut(kind):
+    blocks = tie_blocks([[1, 2]], [[1, 0]])
+    few, many, huge = (ndcg(blocks, k, kind, "paper")[0] for k in (10**6, 10**30, 10**400))
+    assert few > many > huge == 0
+    integral = 10**30 / np.log2(1e30) * (1 + 1 / np.log(1e30))  # two terms of an asymptotic series
+    np.testing.assert_allclose(many, 1 / integral, rtol=1e-3)
 
 
 def test_without_relevant_documents_the_paper_has_zero():

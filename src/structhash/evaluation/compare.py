@@ -224,10 +224,8 @@ def compare(
         Code lengths; a model is trained for each. A method with a length of its own is trained once.
     seeds : iterable of int
         Each draws a split and is the `random_state` of the methods.
-    n_queries, n_train : int
-        Numbers of queries and of training rows; by default those of the protocol.
-    measures, ties
-        See `retrieval`.
+    n_queries, n_train, measures, ties
+        Numbers of queries and of training rows, by default those of the protocol; see `retrieval`.
     failures : str
         Where a method raises, ``"raise"`` ends the comparison and ``"keep"`` gives a result with the `error`.
     finished : iterable of Result
@@ -243,7 +241,7 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        If a name, a setting or a number is not allowed, or y is not one label a row.
+        If a name or a number is not allowed, or y is not one label a row.
 
     Examples
     --------

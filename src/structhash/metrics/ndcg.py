@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expi
 
-from structhash._numerics.blocks import row_slices
 from structhash._numerics.validation import check_choice
 from structhash.metrics._checks import check_cut
 from structhash.metrics._expectation import expected_sum, ratio
@@ -15,7 +16,7 @@ from structhash.metrics.tie_blocks import TieBlocks
 
 __all__ = ["NAMES", "ndcg"]
 
-_RANKS_AT_ONCE = 1 << 16
+_SUMMED_RANKS = 1 << 16
 
 
 def ndcg(
@@ -80,12 +81,15 @@ def _discounts(first: int, last: int, discount: str) -> NDArray[np.float64]:
 
 
 def _sum_of_discounts(k: int, discount: str) -> float:
-    """Sum of S(i) over the ranks 1..k, in the order of the ranks, without an array of k numbers."""
-    total = 0.0
-    for part in row_slices(k, _RANKS_AT_ONCE):
-        weights = _discounts(part.start + 1, part.stop, discount)
-        weights[0] += total
-        total = float(np.cumsum(weights)[-1])
+    """Sum of S(i) over the ranks 1..k.
+
+    Ranks beyond `_SUMMED_RANKS` are summed by the Euler-Maclaurin formula, with a relative error of 1e-12: the
+    integral of 1 / log2(x) is ln(2) Ei(ln(x)).
+    """
+    total = float(np.cumsum(_discounts(1, min(k, _SUMMED_RANKS), discount))[-1])
+    if k > _SUMMED_RANKS:
+        first, last = (math.log(rank + (discount == "standard")) for rank in (_SUMMED_RANKS, k))
+        total += math.log(2) * float(expi(last) - expi(first) + (1 / last - 1 / first) / 2)
     return total
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.metrics._expectation import ratio
-from structhash.metrics.precision import precision
+from structhash.metrics._checks import check_cut
+from structhash.metrics._expectation import expected_sum, ratio
 from structhash.metrics.tie_blocks import TieBlocks
 
 __all__ = ["NAMES", "recall"]
@@ -24,7 +24,8 @@ def recall(blocks: TieBlocks, k: int = 100) -> NDArray[np.float64]:
     >>> recall(tie_blocks([[1, 1, 2]], [[0, 1, 1]]), k=1)
     array([0.25])
     """
-    found = precision(blocks, k) * int(k)
+    depth = check_cut(blocks, k)
+    found = expected_sum(blocks, blocks.hits, np.arange(depth + 1))
     return ratio(found, blocks.relevant)
 
 

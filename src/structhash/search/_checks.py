@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import operator
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from structhash.io import container as files
 __all__ = ["NO_CODE_DISTANCE", "Table", "check_ids", "check_k", "check_radius", "check_weights", "load_table"]
 
 NO_CODE_DISTANCE = int(np.iinfo(np.int32).max)  # the distance in an empty place, as in faiss
+_MAX_EMPTY_PLACES = 1 << 26  # each takes 12 bytes
 
 
 class Table(NamedTuple):
@@ -30,18 +31,45 @@ class Table(NamedTuple):
     source: str | None  # fingerprint of the model that made the codes
 
 
-def check_k(k: int) -> int:
-    """Return `k` as a Python int; TypeError if it is not an integer, ValueError if it is below 1.
+def check_k(k: int, n_queries: int, ntotal: int) -> int:
+    """Check the number of neighbours that a search returns for each query.
 
-    >>> check_k(10)
+    Parameters
+    ----------
+    k : int
+    n_queries : int
+    ntotal : int
+        Number of codes in the index. Places beyond it stay empty.
+
+    Returns
+    -------
+    k : int
+
+    Raises
+    ------
+    TypeError
+        If k is not an integer.
+    ValueError
+        If k is below 1, or the empty places would take much memory.
+
+    Examples
+    --------
+    >>> check_k(10, n_queries=2, ntotal=3)
     10
     """
     try:
+        if isinstance(k, bool):
+            raise TypeError
         k = operator.index(k)
     except TypeError:
         raise TypeError(f"k must be a whole number, got {describe(k)}") from None
     if k < 1:
-        raise ValueError(f"k must be at least 1, got {k}")
+        raise ValueError(f"k must be at least 1, got {describe(k)}")
+    if max(n_queries, 1) * (k - ntotal) > _MAX_EMPTY_PLACES:
+        raise ValueError(
+            f"k={describe(k)}: the index has only {ntotal} codes, so nearly all places of the result would be "
+            f"empty; give k of at most {max(ntotal, 1)}"
+        )
     return k
 
 
@@ -51,7 +79,7 @@ def check_radius(r: float) -> float:
     >>> check_radius(3)
     3.0
     """
-    if not isinstance(r, numbers.Real):
+    if not isinstance(r, numbers.Real) or isinstance(r, bool):
         raise TypeError(f"the radius must be a number, got {describe(r)}")
     if not r >= 0:
         raise ValueError(f"the radius must be at least 0, got {describe(r)}")
@@ -74,11 +102,7 @@ def check_weights(weights: ArrayLike, n_bits: int) -> NDArray[np.float64]:
 
 
 def check_ids(
-    ids: ArrayLike | None,
-    n: int,
-    own: bool,
-    ntotal: int,
-    known: Callable[[], Iterable[NDArray[np.int64]]],
+    ids: ArrayLike | None, n: int, ntotal: int, known: Sequence[NDArray[np.int64]]
 ) -> NDArray[np.int64] | None:
     """Check the ids of codes that are about to join an index.
 
@@ -91,12 +115,10 @@ def check_ids(
         Non-negative, unique, none of them in the index. Other integer dtypes are converted.
     n : int
         Number of codes that join.
-    own : bool
-        Whether the index has its caller's own ids.
     ntotal : int
         Number of codes in the index.
-    known : callable
-        Returns the index's own ids, an iterable of int64 arrays. It is called only if they are needed.
+    known : sequence of int64 arrays
+        The index's own ids, each array ascending; empty for running numbers.
 
     Returns
     -------
@@ -112,33 +134,39 @@ def check_ids(
 
     Examples
     --------
-    >>> check_ids([7, 3], n=2, own=False, ntotal=0, known=list)
+    >>> check_ids([7, 3], n=2, ntotal=0, known=[])
     array([7, 3])
     """
     if ids is None:
-        if own and ntotal and n:
+        if known and n:
             raise ValueError("this index has ids of its own; give ids for these codes too")
         return None
-    if n and ntotal and not own:
+    if n and ntotal and not known:
         raise ValueError(
             "this index has running numbers; leave ids out, or start a new index with ids for all codes"
         )
     checked = _as_ids(np.asarray(ids), n)
-    values, counts = np.unique(checked, return_counts=True)
-    if n and counts.max() > 1:
-        raise ValueError(f"ids must be unique, but {values[counts.argmax()]} comes {counts.max()} times")
-    for old in known() if n else ():
-        if old.size and values[0] <= old.max():
-            shared = values[np.isin(values, old)]
-            if shared.size:
-                raise ValueError(f"ids must be unique, but {shared[0]} is in the index already")
+    values = np.sort(checked)
+    repeated = values[1:][values[1:] == values[:-1]]
+    if repeated.size:
+        times = np.count_nonzero(values == repeated[0])
+        raise ValueError(f"ids must be unique, but {repeated[0]} comes {times} times")
+    for old in known if n else ():
+        place = np.searchsorted(old, values)
+        shared = values[old[np.minimum(place, len(old) - 1)] == values]
+        if shared.size:
+            raise ValueError(f"ids must be unique, but {shared[0]} is in the index already")
     return checked
 
 
 def _as_ids(ids: NDArray[Any], n: int) -> NDArray[np.int64]:
     """n ids as int64 (n,)."""
-    if ids.size and not np.issubdtype(ids.dtype, np.integer):
-        raise TypeError(f"ids must be int64, got {ids.dtype}")
+    if ids.size and ids.dtype.kind not in "iu":
+        first = ids.flat[0]
+        remedy = "convert them with astype(np.int64)"
+        if isinstance(first, (str, bytes)):
+            remedy = "leave ids out and look names up by row number, as names[ids]"
+        raise TypeError(f"ids must be int64, got {ids.dtype} such as {describe(first)}; {remedy}")
     if ids.shape != (n,):
         raise ValueError(f"ids must have shape ({n},), one for each code, got {ids.shape}")
     if n and not 0 <= ids.min() <= ids.max() <= np.iinfo(np.int64).max:

@@ -152,8 +152,8 @@ class Index:
     @property
     def ids(self) -> NDArray[np.int64]:
         """Ids of the codes, int64 (n,), ascending."""
-        ids = self.table()[1]
-        return np.arange(self.ntotal) if ids is None else ids
+        codes, ids = self.table()
+        return np.arange(len(codes)) if ids is None else ids
 
     @property
     def ntotal(self) -> int:

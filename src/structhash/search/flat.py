@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from structhash._numerics.blocks import row_slices
 from structhash.codes import check_codes
 from structhash.io import container as files
-from structhash.search._checks import NO_CODE_DISTANCE, check_ids, check_k, check_radius
-from structhash.search.base import Index
+from structhash.search._checks import NO_CODE_DISTANCE, check_k, check_radius
+from structhash.search._faiss_file import read_flat_file
+from structhash.search._stored import StoredIndex
 
 __all__ = ["Flat"]
 
 _QUERIES_A_SEARCH = 256  # bounds what one range search can return
-_FAISS_TAGS = (b"IBxF", b"IBMp", b"IBM2")  # first bytes of a flat index, and of one with ids
 
 
-class Flat(Index):
-    """Index of faiss: `faiss.IndexBinaryFlat`, in an `IndexBinaryIDMap2` where codes have ids of their own.
+class Flat(StoredIndex):
+    """Index that faiss searches, as it searches an `IndexBinaryFlat`.
 
     Distances are plain Hamming. Results are those of `Exact`, in the same order. faiss breaks ties at the k-th
     distance in its own way, so one more neighbour is fetched. If the (k+1)-th distance of a query equals the
@@ -30,7 +31,7 @@ class Flat(Index):
     Parameters
     ----------
     n_bits : int
-        Length of the codes, at least 1. faiss stores whole bytes; pad bits are zero and do not count.
+        Length of the codes, at least 1. Pad bits are zero and do not count.
 
     Raises
     ------
@@ -54,44 +55,19 @@ class Flat(Index):
 
     def __init__(self, n_bits: int) -> None:
         super().__init__(n_bits)
-        self._index: Any = _faiss().IndexBinaryFlat(-(-self.n_bits // 8) * 8)
-
-    def add(self, codes: NDArray[np.uint8], ids: ArrayLike | None = None) -> None:
-        """Add codes; parameters and errors as `Index.add`."""
-        codes = check_codes(codes, self.n_bits)
-        ids = check_ids(ids, len(codes), _has_ids(self._index), self.ntotal, lambda: [_ids(self._index)])
-        if not len(codes):
-            return
-        if not self.ntotal and _has_ids(self._index) != (ids is not None):
-            flat = _faiss().IndexBinaryFlat(self._index.d)
-            self._index = flat if ids is None else _faiss().IndexBinaryIDMap2(flat)
-        if ids is None:
-            self._index.add(codes)
-        else:
-            self._index.add_with_ids(codes, ids)
+        _faiss()
 
     def search(self, codes: NDArray[np.uint8], k: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Find the `k` nearest codes of each query; parameters, returns and errors as `Index.search`."""
-        queries, k = check_codes(codes, self.n_bits, "queries"), check_k(k)
+        queries = check_codes(codes, self.n_bits, "queries")
+        database, own = self._merged()
+        k = check_k(k, len(queries), len(database))
         distances = np.full((len(queries), k), NO_CODE_DISTANCE, dtype=np.int32)
         ids = np.full((len(queries), k), -1, dtype=np.int64)
-        kept = min(k, self.ntotal)
+        kept = min(k, len(database))
         for block in row_slices(len(queries) if kept else 0, _QUERIES_A_SEARCH):
-            distances[block, :kept], ids[block, :kept] = self._nearest(queries[block], kept)
-        return distances, ids
-
-    def _nearest(self, queries: NDArray[np.uint8], k: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Search for at most `ntotal` neighbours, with ties in the order of ids."""
-        distances, ids = self._index.search(queries, min(k + 1, self.ntotal))
-        tied = distances[:, k] == distances[:, k - 1] if k < self.ntotal else np.zeros(len(queries), dtype=bool)
-        distances, ids = distances[:, :k], ids[:, :k]
-        order = np.lexsort([ids, distances])
-        distances, ids = np.take_along_axis(distances, order, 1), np.take_along_axis(ids, order, 1)
-        for r in np.unique(distances[tied, -1]):
-            rows = np.flatnonzero(tied & (distances[:, -1] == r))
-            lims, near, near_ids = self._within(queries[rows], int(r))
-            first = lims[:-1, None] + np.arange(k)
-            distances[rows], ids[rows] = near[first], near_ids[first]
+            distances[block, :kept], rows = _nearest(queries[block], database, kept)
+            ids[block, :kept] = rows if own is None else own[rows]
         return distances, ids
 
     def radius(
@@ -99,37 +75,27 @@ class Flat(Index):
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
         """Find all codes within distance `r`; parameters, returns and errors as `Index.radius`."""
         queries, r = check_codes(codes, self.n_bits, "queries"), check_radius(r)
-        return self._within(queries, int(min(r, self.n_bits)))
-
-    def _within(
-        self, queries: NDArray[np.uint8], r: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-        """Find codes within `r`, which is strictly within r + 1 for faiss."""
-        lims, distances, ids = self._index.range_search(queries, r + 1)
-        lims, distances = lims.astype(np.int64), distances.astype(np.int32)
-        order = np.lexsort([ids, distances, np.repeat(np.arange(len(queries)), np.diff(lims))])
-        return lims, distances[order], ids[order]
-
-    @property
-    def ntotal(self) -> int:
-        """Number of codes in the index."""
-        return int(self._index.ntotal)
-
-    def table(self) -> tuple[NDArray[np.uint8], NDArray[np.int64] | None]:
-        """Return codes and ids as `Index.table`."""
-        codes, ids = _codes(self._index), _ids(self._index)
-        if not _has_ids(self._index):
-            return codes, None
-        order = np.argsort(ids)
-        return codes[order], ids[order]
+        database, own = self._merged()
+        lims, distances, rows = _within(queries, database, int(min(r, self.n_bits)))
+        return lims, distances, rows if own is None else own[rows]
 
     def to_faiss(self) -> Any:
-        """Return the faiss index itself, not a copy: IndexBinaryFlat, or IndexBinaryIDMap2 over one."""
-        return self._index
+        """Return a faiss index of these codes: IndexBinaryFlat, or IndexBinaryIDMap2 over one.
+
+        It is a copy: later changes of one do not reach the other.
+        """
+        faiss, (codes, ids) = _faiss(), self._merged()
+        index = faiss.IndexBinaryFlat(-(-self.n_bits // 8) * 8)
+        if ids is None:
+            index.add(codes)
+            return index
+        mapped = faiss.IndexBinaryIDMap2(index)
+        mapped.add_with_ids(codes, ids)
+        return mapped
 
     @classmethod
     def from_faiss(cls, index: Any, n_bits: int | None = None) -> Self:
-        """Wrap a faiss index without copying it.
+        """Make an index of the codes and ids of a faiss index; they are copied.
 
         Parameters
         ----------
@@ -148,22 +114,30 @@ class Flat(Index):
         ValueError
             If `n_bits` does not fit its width, a pad bit is set, or its ids are negative or not unique.
         """
-        flat = _flat(index)
-        if not isinstance(flat, _faiss().IndexBinaryFlat):
+        faiss = _faiss()
+        mapped = isinstance(index, faiss.IndexBinaryIDMap)  # an IndexBinaryIDMap2 is one too
+        flat = faiss.downcast_IndexBinary(index.index) if mapped else index
+        if not isinstance(flat, faiss.IndexBinaryFlat):
             raise TypeError(f"need a flat binary faiss index, got {type(flat).__name__}")
-        wrapped = cls(index.d if n_bits is None else n_bits)
-        if wrapped._index.d != index.d:
-            raise ValueError(f"the faiss index has {index.d} bits, which do not hold codes of {n_bits} bits")
-        check_codes(_codes(index), wrapped.n_bits)
-        if _has_ids(index):
-            check_ids(_ids(index), index.ntotal, own=True, ntotal=0, known=tuple)
-        wrapped._index = index
-        return wrapped
+        codes: NDArray[np.uint8] = faiss.vector_to_array(flat.xb).reshape(-1, index.d // 8)
+        ids = faiss.vector_to_array(index.id_map) if mapped else None
+        return cls._of_bytes(index.d, codes, ids, n_bits)
+
+    @classmethod
+    def _of_bytes(
+        cls, width: int, codes: NDArray[np.uint8], ids: NDArray[np.int64] | None, n_bits: int | None
+    ) -> Self:
+        """Make an index of codes of `width` bits, of which the first `n_bits` count."""
+        made = cls(width if n_bits is None else n_bits)
+        if width != -(-made.n_bits // 8) * 8:
+            raise ValueError(f"the faiss index has {width} bits, which do not hold codes of {n_bits} bits")
+        made.add(codes, ids)
+        return made
 
     def write_faiss(self, path: str | os.PathLike[str]) -> None:
         """Write a plain faiss file, atomically; `faiss.read_index_binary` opens it."""
         with files.atomic(path) as temporary:
-            _faiss().write_index_binary(self._index, str(temporary))
+            _faiss().write_index_binary(self.to_faiss(), str(temporary))
 
     @classmethod
     def read_faiss(cls, path: str | os.PathLike[str], n_bits: int | None = None) -> Self:
@@ -186,19 +160,11 @@ class Flat(Index):
         ValueError
             If it is damaged, holds another kind of index, or `from_faiss` refuses it.
         """
-        if not os.path.exists(path):
-            raise FileNotFoundError(f"no such file: {path}")
-        if not os.path.isfile(path):
-            raise ValueError(f"cannot read {path}: it is not a file")
-        with open(path, "rb") as file:
-            tag = file.read(4)
-        if tag not in _FAISS_TAGS:
-            raise ValueError(f"cannot read {path}: it is not a faiss file of a flat binary index")
+        found = read_flat_file(path)
         try:
-            return cls.from_faiss(_read(os.fspath(path)), n_bits)
-        except (RuntimeError, MemoryError, TypeError, ValueError) as error:
-            reason = str(error).rsplit("Error: ", 1)[-1]
-            raise ValueError(f"cannot read {path}: it is damaged or of another kind ({reason})") from None
+            return cls._of_bytes(*found, n_bits)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"cannot read {path}: {error}") from None
 
 
 def _faiss() -> Any:
@@ -210,36 +176,46 @@ def _faiss() -> Any:
     return faiss
 
 
-def _read(path: str) -> Any:
-    """Let faiss read a file. No vector in it may claim more bytes than the file has."""
-    faiss = _faiss()
-    if not hasattr(faiss, "get_deserialization_vector_byte_limit"):  # an older faiss
-        return faiss.read_index_binary(path)
-    limit = faiss.get_deserialization_vector_byte_limit()
-    faiss.set_deserialization_vector_byte_limit(os.path.getsize(path) + 1)
-    try:
-        return faiss.read_index_binary(path)
-    finally:
-        faiss.set_deserialization_vector_byte_limit(limit)
+def _search_in_one_thread() -> None:
+    """Let this thread search by itself: the threads of OpenMP do not live on in a forked process."""
+    faiss = sys.modules.get("faiss")
+    if faiss is not None:
+        faiss.omp_set_num_threads(1)
 
 
-def _has_ids(index: Any) -> bool:
-    """Whether a faiss index has ids of its own; an IndexBinaryIDMap2 is an IndexBinaryIDMap too."""
-    return isinstance(index, _faiss().IndexBinaryIDMap)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_search_in_one_thread)
 
 
-def _flat(index: Any) -> Any:
-    """The faiss index that holds the codes."""
-    return _faiss().downcast_IndexBinary(index.index) if _has_ids(index) else index
+def _nearest(
+    queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Search for at most n neighbours, with ties in the order of rows."""
+    n = len(codes)
+    distances, rows = _faiss().knn_hamming(queries, codes, min(k + 1, n))
+    tied = distances[:, k] == distances[:, k - 1] if k < n else np.zeros(len(queries), dtype=bool)
+    distances, rows = distances[:, :k], rows[:, :k]
+    order = np.lexsort([rows, distances])
+    distances, rows = np.take_along_axis(distances, order, 1), np.take_along_axis(rows, order, 1)
+    for r in np.unique(distances[tied, -1]):
+        again = np.flatnonzero(tied & (distances[:, -1] == r))
+        lims, near, near_rows = _within(queries[again], codes, int(r))
+        first = lims[:-1, None] + np.arange(k)
+        distances[again], rows[again] = near[first], near_rows[first]
+    return distances, rows
 
 
-def _ids(index: Any) -> NDArray[np.int64]:
-    """Own ids of a faiss index, in the order of its codes; none where it has running numbers."""
-    found: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-    return _faiss().vector_to_array(index.id_map) if _has_ids(index) else found
-
-
-def _codes(index: Any) -> NDArray[np.uint8]:
-    """Codes of a faiss index, in its order."""
-    codes: NDArray[np.uint8] = _faiss().vector_to_array(_flat(index).xb)
-    return codes.reshape(index.ntotal, index.d // 8)
+def _within(
+    queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Find codes within `r`, which is strictly within r + 1 for faiss."""
+    faiss, n = _faiss(), len(queries)
+    found = faiss.RangeSearchResult(n)
+    pointers = faiss.swig_ptr(queries), faiss.swig_ptr(codes)
+    faiss.hamming_range_search(*pointers, n, len(codes), r + 1, codes.shape[1], found)
+    lims = faiss.rev_swig_ptr(found.lims, n + 1).astype(np.int64)
+    size = int(lims[-1])
+    distances = faiss.rev_swig_ptr(found.distances, size).astype(np.int32)
+    rows = faiss.rev_swig_ptr(found.labels, size).copy()
+    order = np.lexsort([rows, distances, np.repeat(np.arange(n), np.diff(lims))])
+    return lims, distances[order], rows[order]
