@@ -134,11 +134,9 @@ except SystemExit:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "heavy"),
-    [("x.npy", ("numba", "sklearn", "scipy", "faiss")), ("i", ("sklearn", "scipy.stats", "faiss", "pandas"))],
-)
-def test_info_of_data_and_indexes_is_light(tmp_path, name, heavy):
+@pytest.mark.parametrize("name", ["x.npy", "i"])
+def test_info_of_data_and_indexes_is_light(tmp_path, name):
+    heavy = ("sklearn", "scipy.stats", "faiss", "pandas")
     np.save(tmp_path / "x.npy", np.zeros((3, 2)))
     Exact(8).save(tmp_path / "i")
     code = f"""

@@ -122,11 +122,11 @@ FULL = "error: cannot write standard output: No space left on device\n"
         ("structhash --help >&-", 0, ""),
         ("structhash info m > /dev/full", 1, "error: cannot write standard output: No space left on device\n"),
         (
-            "structhash search m.index m.npy > /dev/full",
+            "structhash search m.index m.codes > /dev/full",
             1,
             "error: cannot write standard output: No space left on device\n",
         ),
-        ("structhash search m.index m.npy --json | head -1", 1, ""),
+        ("structhash search m.index m.codes --json | head -1", 1, ""),
         ("structhash info m | true", None, ""),
     ],
 )
@@ -168,11 +168,11 @@ def test_a_signal_ends_a_command_and_leaves_nothing(here, tmp_path, number):
 import os
 from structhash.cli.commands import app
 from structhash.io import container
-whole = container.save_file
+whole = container.write_file
 def slow(*words, **more):
     whole(*words, **more)
     os.kill(os.getpid(), {int(number)})
-container.save_file = slow
+container.write_file = slow
 app(["fit", "train.npz", "--method", "lsh", "-o", "{tmp_path}/m"])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
