@@ -72,7 +72,7 @@ METHODS = {
     "distilhash": plain(distilhash()),
     "distilhash:embedding=metric": plain(distilhash(embedding="metric")),
     "distilhash:embedding=manifold": plain(distilhash(embedding="manifold")),
-    "distilhash:embedding=cosine": lambda X, y, others: distilhash(embedding="cosine").fit(X),
+    "distilhash:embedding=centered": lambda X, y, others: distilhash(embedding="centered").fit(X),
     "distilhash:family=rbf": plain(distilhash(family="rbf")),
     "distilhash of unlabeled rows": lambda X, y, others: distilhash().fit(X, y, unlabeled=others),
     "distilhash of new classes": lambda X, y, others: distilhash().fit(X[y < 5], y[y < 5], unlabeled=others),

@@ -2,7 +2,6 @@
 
 import json
 import runpy
-import zlib
 from pathlib import Path
 
 import pytest
@@ -28,33 +27,6 @@ def test_methods_of_result_files_are_method_specs(path):
             parse_method(name.removesuffix(" of K"))
     for name in document.get("options", {}).get("methods", []):
         parse_method(name.removesuffix(" of K"))
-
-
-def test_names_of_results_change_once():
-    script = runpy.run_path(str(BENCHMARKS / "rename_results.py"))
-    old = script["CHECKSUMS"].split()
-    assert len(old) == 45
-    assert not {f"{zlib.crc32(path.read_bytes()):08x}" for path in RESULTS} & set(old)
-    text = '{"structhash": "0.1.0", "method": "structhash", "mean": 0.50, "surer": 1}'
-    new = '{"structhash": "0.1.0", "method": "distilhash", "mean": 0.50, "new_class_evidence": 1}'
-    assert script["renamed"](text) == new
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("structhash@database:embedding=metric", "distilhash@database:embedding=metric"),
-        ("structhash:ranking=sndcg", "structhash"),
-        ("structhash:ranking=sndcg,family=rbf", "structhash:family=rbf"),
-        ("structhash:ranking=ndcg", "structhash:ranking=ndcg"),
-        ("ksh:anchors=1000", "ksh:n_anchors=1000"),
-        ("sdh:n_anchors=2000", "sdh:n_anchors=2000"),
-        ("50 anchors a bit", "50 anchors a bit"),
-        ("structhash QUERIES=0.25", "distilhash:embedding=posterior:query_candidates=4"),
-    ],
-)
-def test_names_of_methods(old, new):
-    assert runpy.run_path(str(BENCHMARKS / "rename_results.py"))["rename"](old) == new
 
 
 @pytest.mark.parametrize("name", ["baselines.md", "method.md", "results.md", "speed.md"])

@@ -48,7 +48,7 @@ def judged(tmp_path):
 @pytest.mark.slow
 def test_judged_queries(machine, judged):
     data, qrels = judged
-    methods = ["structhash:n_near=5", "distilhash:embedding=cosine", "lsh", "float"]
+    methods = ["structhash:n_near=5", "distilhash:embedding=centered", "lsh", "float"]
     words = ("--methods", ",".join(methods), "--bits", 4, "--seeds", 0, "--measures", "map")
     found = machine("compare", data, *words, "--protocol", "judged")
     expected = compare_judged(methods, X[200:260], X[:10], qrels, [4], [0], ["map"])

@@ -149,8 +149,8 @@ def test_judgements_are_drawn_as_the_settings_say(machine, here, tmp_path):
 
 
 def test_an_embedding_that_is_named_learns_from_the_documents_alone(run, here, tmp_path):
-    run("fit", "judged.npz", "-o", tmp_path / "m", "--bits", 4, "--method", "distilhash:embedding=cosine")
-    assert_same(tmp_path / "m", DistilHash(4, embedding="cosine", random_state=0).fit(X[200:260]))
+    run("fit", "judged.npz", "-o", tmp_path / "m", "--bits", 4, "--method", "distilhash:embedding=centered")
+    assert_same(tmp_path / "m", DistilHash(4, embedding="centered", random_state=0).fit(X[200:260]))
 
 
 @pytest.mark.slow
@@ -183,7 +183,7 @@ def test_neighbours(machine, here, tmp_path, data):
         (
             "x.npy",
             {
-                "embedding": "cosine",
+                "embedding": "centered",
                 "because": "there are no labels (ITQ is better on some such data: compare)",
             },
         ),
@@ -195,7 +195,7 @@ def test_neighbours(machine, here, tmp_path, data):
             "two.npz --unlabeled x.npy",
             {"embedding": "metric", "because": "unlabeled rows are of classes without labels"},
         ),
-        ("judged.npz", {"embedding": "cosine", "because": "judgements do not help held-out queries"}),
+        ("judged.npz", {"embedding": "centered", "because": "judgements do not help held-out queries"}),
         (
             "train.npz --method distilhash:embedding=metric",
             {"embedding": "metric", "queries": "coded like rows"},

@@ -53,7 +53,7 @@ def test_all_means_every_method_or_those_that_need_no_labels():
     ("spec", "expected"),
     [
         ("distilhash", True),
-        ("distilhash:embedding=cosine", True),
+        ("distilhash:embedding=centered", True),
         ("distilhash:embedding=posterior", False),
         ("cghash", True),
         ("cghash:C=auto", False),

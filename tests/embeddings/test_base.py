@@ -102,8 +102,8 @@ def test_a_partner_that_represents_three_has_the_probability_of_three(name):
     np.testing.assert_allclose(found, sums, rtol=1e-6)
 
 
-def test_cosine_and_metric_are_affine():
-    assert {"cosine", "metric"} <= set(AFFINE)
+def test_centered_and_metric_are_affine():
+    assert {"centered", "metric"} <= set(AFFINE)
 
 
 @pytest.mark.parametrize("name", AFFINE)

@@ -34,7 +34,7 @@ def too_few_rows(estimator):
         ),
         *(cls(n_bits=3, n_near=3, n_far=3, C="auto") for cls in (StructHash, CGHash)),
         DistilHash(n_bits=3),
-        DistilHash(n_bits=3, embedding="cosine"),
+        DistilHash(n_bits=3, embedding="centered"),
     ],
     expected_failed_checks=too_few_rows,
 )
@@ -78,7 +78,7 @@ def test_tags_say_whether_labels_are_needed_and_that_types_are_not_kept(cls):
     ("encoder", "grid"),
     [
         (StructHash(**SMALL, **FEW), {"ranking": ["auc", "ndcg:k=10", "sndcg"]}),
-        (DistilHash(**SMALL), {"embedding": ["cosine", "metric", "posterior"]}),
+        (DistilHash(**SMALL), {"embedding": ["centered", "metric", "posterior"]}),
         (CGHash(**SMALL, **FEW), {"C": [1e-6, 100.0]}),
     ],
 )

@@ -12,7 +12,7 @@ from structhash import DistilHash, Labels, Neighbours, Qrels, StructHash, Triple
 from structhash.baselines.itq import ITQ
 from structhash.baselines.sdh import SDH
 from structhash.codes import hamming
-from structhash.embeddings.cosine import Cosine
+from structhash.embeddings.centered import Centered
 from structhash.embeddings.metric import Metric
 from structhash.embeddings.posterior import Posterior
 from structhash.metrics import recall, tie_blocks
@@ -88,10 +88,10 @@ def test_unlabeled_rows_that_may_be_in_another_unit_are_told(caplog):
 
 def test_what_cannot_be_distilled_is_refused():
     with pytest.raises(
-        ValueError, match="embedding='metric' learns from labels: give y, or embedding='cosine'"
+        ValueError, match="embedding='metric' learns from labels: give y, or embedding='centered'"
     ):
         DistilHash(4, embedding="metric").fit(X)
-    with pytest.raises(ValueError, match="no piece of embeddings is called 'nosuch'; there are cosine"):
+    with pytest.raises(ValueError, match="no piece of embeddings is called 'nosuch'; there are centered"):
         DistilHash(4, embedding="nosuch").fit(X, Y)
     for settings in ({}, {"embedding": "metric"}):
         for y in (Neighbours(), Triplets(np.array([[0, 1, 2]])), Labels(Y)):
@@ -125,7 +125,7 @@ def test_what_cannot_be_distilled_is_refused():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("embedding", ["posterior", "metric", "manifold", "cosine"])
+@pytest.mark.parametrize("embedding", ["posterior", "metric", "manifold", "centered"])
 def test_codes_do_not_depend_on_the_threads_of_blas(embedding):
     rows = np.random.default_rng(0).normal(size=(700, 300)).astype(np.float32)
     codes = []
@@ -146,7 +146,7 @@ def test_few_unlabeled_rows_are_said_to_be_few(caplog):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"embedding": "metric"}, {"embedding": "cosine"}, {"family": "rbf"}, {"family": "tree"}],
+    [{"embedding": "metric"}, {"embedding": "centered"}, {"family": "rbf"}, {"family": "tree"}],
     ids=repr,
 )
 def test_queries_are_coded_as_rows_where_codes_are_no_softened_probabilities(settings):
@@ -162,7 +162,7 @@ def test_queries_are_coded_as_rows_where_codes_are_no_softened_probabilities(set
 def test_the_embedding_is_that_of_the_settings_or_the_chosen_one():
     assert not hasattr(DistilHash(4), "embedding_")
     assert DistilHash(4, random_state=0).fit(X[:100], Y[:100]).embedding_ == Posterior()
-    assert DistilHash(4, random_state=0).fit(X[:100]).embedding_ == Cosine()
+    assert DistilHash(4, random_state=0).fit(X[:100]).embedding_ == Centered()
     own = Metric(n_points=50)
     assert DistilHash(4, embedding=own, random_state=0).fit(X[:100], Y[:100]).embedding_ is own
 
@@ -213,7 +213,7 @@ def test_one_seed_gives_one_model_and_a_generator_moves_on():
 
 def test_whether_it_learns_from_judgements():
     assert DistilHash().learns_from_judgements()
-    assert not DistilHash(embedding="cosine").learns_from_judgements()
+    assert not DistilHash(embedding="centered").learns_from_judgements()
     assert DistilHash.takes_unlabeled
     assert not DistilHash.takes_supervision
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash import DistilHash, Qrels, StructHash
-from structhash.embeddings.cosine import Cosine
+from structhash.embeddings.centered import Centered
 from structhash.training.judgements import N_FOLDS
 
 X, Y = load_digits(return_X_y=True)
@@ -51,7 +51,7 @@ def test_judgements_that_help_other_queries_are_learned_from(qrels):
 @pytest.mark.parametrize("qrels", [at_random(), by_class(N_FOLDS - 1)], ids=["at-random", "too-few"])
 def test_judgements_that_do_not_are_not(qrels):
     model = DistilHash(8, random_state=0).fit(X[DOCUMENTS], qrels)
-    assert model.embedding_ == Cosine()
+    assert model.embedding_ == Centered()
     assert model.reason_ == "judgements do not help held-out queries"
     assert not model.judged_
     same(model, DistilHash(8, random_state=0).fit(X[DOCUMENTS]))
@@ -97,9 +97,9 @@ def test_the_log_says_where_judgements_do_not_help(caplog):
     ("settings", "qrels", "message"),
     [
         (
-            {"embedding": "cosine"},
+            {"embedding": "centered"},
             by_class(),
-            "embedding='cosine' is for labels, one a row, or none; here y is Qrels",
+            "embedding='centered' is for labels, one a row, or none; here y is Qrels",
         ),
         ({}, Qrels(np.array([[0, 600, 1]]), X[QUERIES]), "judged documents run from 600 to 600"),
         ({}, Qrels(np.array([[0, 1, 1]]), X[QUERIES, :3]), "Q is float64 of shape"),

@@ -147,11 +147,11 @@ def test_the_numbers_of_partners_are_those_of_the_method(topics, fits):
 
 def test_a_method_that_learns_from_the_documents_alone_is_fitted_once(topics, fits):
     X, Q, qrels = topics
-    (result,) = compare_judged(["distilhash:embedding=cosine"], X, Q, qrels, [6], [1], ["map"], folds=3)
+    (result,) = compare_judged(["distilhash:embedding=centered"], X, Q, qrels, [6], [1], ["map"], folds=3)
     ((_, documents, y),) = fits
     assert documents is X
     assert y is None
-    model = DistilHash(6, embedding="cosine", random_state=1).fit(X)
+    model = DistilHash(6, embedding="centered", random_state=1).fit(X)
     order = np.concatenate([fold.test for fold in judgement_folds(qrels, 10, 1, 3)])
     blocks = code_blocks(model.encode(Q[order]), model.encode(X), lambda rows: grades_of(qrels)[order][rows])
     np.testing.assert_array_equal(result.scores.per_query["map"], retrieval(blocks, ["map"]).per_query["map"])
@@ -194,6 +194,6 @@ def test_what_cannot_be_compared_is_refused_before_the_first_fit(topics, fits, c
     assert not fits
 
 
-@pytest.mark.parametrize("spec", ["distilhash", "distilhash:embedding=cosine", "cghash", "itq", "float"])
+@pytest.mark.parametrize("spec", ["distilhash", "distilhash:embedding=centered", "cghash", "itq", "float"])
 def test_methods_that_do_without_labels_are_taken(spec):
     check_judged_method(spec)

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 from sklearn.utils import shuffle
 
 from structhash._numerics.neighbours import nearest_by_cosine
-from structhash.embeddings.cosine import Cosine
+from structhash.embeddings.centered import Centered
 from structhash.embeddings.metric import Metric
 from structhash.embeddings.posterior import Posterior
 from structhash.families.linear import Linear
@@ -54,8 +54,8 @@ def test_all_points_are_drawn_equally_often():
     [
         ("metric", 4500, 4000, 512),
         ("metric", 300, 300, 299),
-        ("cosine", 10_500, 10_000, 256),
-        ("cosine", 2000, 2000, 1280),
+        ("centered", 10_500, 10_000, 256),
+        ("centered", 2000, 2000, 1280),
     ],
 )
 def test_many_rows_are_learned_from_by_a_sample(name, n, points, partners):
@@ -79,7 +79,7 @@ def test_partners_represent_all_points_but_the_query():
 
 def test_settings_of_the_embedding_decide_points_and_partners():
     rng = np.random.default_rng(0)
-    points = embed_points(Cosine(n_points=50, n_partners=9, n_nearest=4), X, None, None, rng)
+    points = embed_points(Centered(n_points=50, n_partners=9, n_nearest=4), X, None, None, rng)
     problem = problem_from_embedding(points, Linear(), 4, rng)
     assert problem.Z.shape == (50, 64)
     assert problem.graph.indptr.tolist() == list(range(0, 451, 9))
@@ -116,5 +116,5 @@ def test_bits_are_learned_at_the_temperature_of_points_and_rows_have_their_own()
 
 def test_points_are_unlabeled_rows_where_there_are_any():
     rng = np.random.default_rng(0)
-    points = embed_points(Cosine(), X[:100], None, X[100:140], rng)
+    points = embed_points(Centered(), X[:100], None, X[100:140], rng)
     assert len(points.embedded.vectors) == 40

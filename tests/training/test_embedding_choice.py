@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.utils import shuffle
 
 from structhash import DistilHash
-from structhash.embeddings.cosine import Cosine
+from structhash.embeddings.centered import Centered
 from structhash.embeddings.metric import Metric
 from structhash.embeddings.posterior import Posterior
 from structhash.training.distillation import embed_points
@@ -49,11 +49,11 @@ def test_it_depends_on_whether_unlabeled_rows_are_of_new_classes(case, caplog):
 
 
 @pytest.mark.parametrize("unlabeled", [None, X[300:500]], ids=["alone", "unlabeled"])
-def test_without_labels_it_is_cosine(unlabeled):
+def test_without_labels_it_is_centered(unlabeled):
     points, rng, _ = choose_embedding(X[:300], None, unlabeled, 3)
     other = np.random.default_rng(3)
-    expected = embed_points(Cosine(), X[:300], None, unlabeled, other)
-    assert points.embedding == Cosine()
+    expected = embed_points(Centered(), X[:300], None, unlabeled, other)
+    assert points.embedding == Centered()
     np.testing.assert_array_equal(points.embedded.vectors, expected.embedded.vectors)
     assert rng.random() == other.random()  # the generator goes on from there
 
@@ -86,9 +86,9 @@ def test_the_evidence_is_strong_for_new_classes_and_none_for_old_ones():
 
 
 def test_points_without_left_out_vectors_are_refused():
-    points = embed_points(Cosine(), X[:60], None, None, np.random.default_rng(0))
+    points = embed_points(Centered(), X[:60], None, None, np.random.default_rng(0))
     with pytest.raises(
-        ValueError, match=r"Cosine\(.*gives no left-out vectors; give the points of a Posterior"
+        ValueError, match=r"Centered\(.*gives no left-out vectors; give the points of a Posterior"
     ):
         new_class_evidence(points, X[60:90])
 

@@ -141,9 +141,9 @@ def test_values_that_no_fit_gives_are_refused(queries_apart, changed, message):
 
 
 def test_a_piece_without_a_name_is_not_hidden_by_one_with_its_name():
-    class Cosine(Embedding):
+    class Centered(Embedding):
         """Another class of the same name as a piece."""
 
-    own = HashFunction(Linear(max_iter=3), {}, embedding=Cosine())
+    own = HashFunction(Linear(max_iter=3), {}, embedding=Centered())
     assert own.to_arrays()[1]["family"] == "linear:max_iter=3"
     assert own.to_arrays()[1]["embedding"] is own.embedding  # which JSON refuses

@@ -14,7 +14,7 @@ from structhash._numerics.scaling import FEATURE_BLOCK_ROWS
 from structhash._numerics.validation import check_count
 from structhash.embeddings import _graph
 from structhash.embeddings.base import Embedded, Embedding
-from structhash.embeddings.cosine import Cosine
+from structhash.embeddings.centered import Centered
 from structhash.embeddings.metric import Metric
 from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
@@ -32,8 +32,8 @@ COSINE_SHARE = 0.5  # weight of the cosine itself, where the diffusion has weigh
 class Manifold(Embedding):
     """Rows are near if a walk from neighbour to neighbour joins them, so that rows along a curve are alike.
 
-    The graph joins each node to its ten nearest nodes by the cosine of `Metric` (of `Cosine` where there are no
-    labels). An edge weighs exp(-(1 - cosine) / (r_i r_j)), where r is the root of 1 - cosine of the seventh
+    The graph joins each node to its ten nearest nodes by the cosine of `Metric` (of `Centered` where there are
+    no labels). An edge weighs exp(-(1 - cosine) / (r_i r_j)), where r is the root of 1 - cosine of the seventh
     neighbour. Let W be these weights, D the degrees and S = D^(-1/2) W D^(-1/2). The similarity of two nodes is
     D^(-1/2) (1 - a) (I - a S)^(-1) D^(-1/2), a = 0.99, minus its constant part. It measures how often a random
     walk from the one visits the other. The leading eigenvectors turn it into inner products of vectors, which
@@ -92,7 +92,7 @@ class Manifold(Embedding):
     ) -> Embedded:
         """The graph and its vectors; see `Embedding.fit`."""
         rows = X if unlabeled is None else unlabeled
-        base = Cosine() if class_index is None else Metric()
+        base = Centered() if class_index is None else Metric()
         state, _, _ = base.fit(X, class_index, unlabeled, points[:1], rng)
         U = normalize_rows(base.embed(rows[np.sort(rng.permutation(len(rows))[: self.n_nodes])], state))
         U = np.unique(U.astype(float_type(X.dtype)), axis=0)
@@ -110,7 +110,7 @@ class Manifold(Embedding):
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Vectors (n, m) of rows X (n, d)."""
-        base = Metric() if "matrix" in state else Cosine()
+        base = Metric() if "matrix" in state else Centered()
         nodes, scale, vectors = (state[name].astype(np.float64) for name in ("nodes", "local_scale", "vectors"))
         least = MIN_SCALE * np.median(scale)
         out = np.empty((len(X), vectors.shape[1] + nodes.shape[1]), float_type(X.dtype))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from structhash._numerics.blocks import float_type
 from structhash.embeddings import _metric
 from structhash.embeddings.base import Affine, Embedded, Embedding
-from structhash.embeddings.cosine import Cosine
+from structhash.embeddings.centered import Centered
 from structhash.families.linear import Linear
 from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
@@ -65,18 +65,18 @@ class Metric(Embedding):
         """The mean of the rows that are searched, the scale and the matrix; see `Embedding.fit`."""
         if class_index is None:
             raise ValueError("the embedding 'metric' learns from labels; give class_index")
-        state, Z, _ = Cosine().fit(X, None, None, np.arange(len(X)), rng)
+        state, Z, _ = Centered().fit(X, None, None, np.arange(len(X)), rng)
         if unlabeled is None:
             chosen = Z[points]
         else:
-            state, chosen, _ = Cosine().fit(X, None, unlabeled, points, rng)
+            state, chosen, _ = Centered().fit(X, None, unlabeled, points, rng)
         if Z.shape[1] <= _metric.MAX_DIRECTIONS:
             matrix = _metric.choose_matrix(Z, class_index, rng)
         else:
             sample = Z[:0]
             if unlabeled is not None:
                 step = 1 + len(unlabeled) // _metric.SAMPLED_ROWS
-                sample = Cosine().embed(unlabeled[::step], state)
+                sample = Centered().embed(unlabeled[::step], state)
             lead = _metric.leading_directions(np.vstack([Z, sample]), rng)
             matrix = lead @ _metric.choose_matrix(Z @ lead, class_index, rng)
         state["matrix"] = matrix.astype(float_type(X.dtype))

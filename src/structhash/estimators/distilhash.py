@@ -75,10 +75,10 @@ class DistilHash(LearnedEncoder):
     embedding : str or piece
         What is distilled, ``names("embeddings")``. ``"posterior"``, class probabilities, serves the classes
         that y has. ``"manifold"`` (with `unlabeled` rows) and ``"metric"`` (without) serve classes that y
-        lacks, such as new products or new people. ``"cosine"`` needs no labels. ``"auto"`` takes ``"cosine"``
-        without labels and ``"posterior"`` with labels. Where `unlabeled` rows are of classes without labels, it
-        takes ``"manifold"``, or ``"metric"`` below 1,500 such rows. The evidence is that ``"posterior"`` is
-        unsure of them. `embedding_` and the log report the choice.
+        lacks, such as new products or new people. ``"centered"`` needs no labels. ``"auto"`` takes
+        ``"centered"`` without labels and ``"posterior"`` with labels. Where `unlabeled` rows are of classes
+        without labels, it takes ``"manifold"``, or ``"metric"`` below 1,500 such rows. The evidence is that
+        ``"posterior"`` is unsure of them. `embedding_` and the log report the choice.
     family : str or piece
         Kind of bit, ``names("families")``.
     start : str or piece
@@ -243,7 +243,7 @@ class DistilHash(LearnedEncoder):
     def _learn(self, X: Any, y: Any, unlabeled: Any, pieces: _Pieces) -> Iterator[Step]:
         """Distil, and become fitted."""
         if y is None and self.needs_y():
-            other = "embedding='cosine' or 'manifold'"
+            other = "embedding='centered' or 'manifold'"
             raise ValueError(f"embedding={self.embedding!r} learns from labels: give y, or {other}")
         checked = self._check_input(X, keep=True)
         class_index = None if y is None else check_labels(y, len(checked.X))[0]

@@ -26,7 +26,7 @@ __all__ = [
 
 VARIANTS = (  # of DistilHash: for classes without labels, and without any labels
     "distilhash:embedding=metric",
-    "distilhash@database:embedding=cosine",
+    "distilhash@database:embedding=centered",
 )
 
 

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from structhash._numerics.randomness import generator
 from structhash.embeddings.base import Embedding
-from structhash.embeddings.cosine import Cosine
+from structhash.embeddings.centered import Centered
 from structhash.embeddings.manifold import Manifold
 from structhash.embeddings.metric import Metric
 from structhash.embeddings.posterior import Posterior
@@ -54,8 +54,9 @@ def choose_embedding(
 ) -> EmbeddingChoice:
     """Fit the embedding that suits the data.
 
-    Without labels it is `Cosine`, and with labels alone `Posterior`. With unlabeled rows it depends on whether
-    they are of new classes: `Posterior` if not, else `Manifold`, or `Metric` below 1,500 unlabeled rows.
+    Without labels it is `Centered`, and with labels alone `Posterior`. With unlabeled rows it depends on
+    whether they are of new classes: `Posterior` if not, else `Manifold`, or `Metric` below 1,500
+    unlabeled rows.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def choose_embedding(
     rng = generator(random_state)
     if class_index is None:
         return _report(
-            embed_points(Cosine(), X, None, unlabeled, rng),
+            embed_points(Centered(), X, None, unlabeled, rng),
             rng,
             "there are no labels (ITQ is better on some such data: compare)",
         )

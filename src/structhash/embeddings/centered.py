@@ -14,15 +14,15 @@ from structhash.families.linear import Linear
 from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
 
-__all__ = ["Cosine"]
+__all__ = ["Centered"]
 
 
 @dataclass(frozen=True)
-class Cosine(Embedding):
+class Centered(Embedding):
     """Centred rows, compared by their cosine. It needs no labels.
 
-    The mean is taken off the rows as they are given, so that the norms of rows count. Where only their
-    directions should count, scale each row to norm 1 first.
+    The mean is taken off the rows as they are given, so that the norms of rows count. Where only the directions
+    of rows should count, scale each row to norm 1 first.
 
     References
     ----------
@@ -32,7 +32,7 @@ class Cosine(Embedding):
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(20, 3))
-    >>> state, vectors, _ = Cosine().fit(X, None, None, np.arange(20), np.random.default_rng(0))
+    >>> state, vectors, _ = Centered().fit(X, None, None, np.arange(20), np.random.default_rng(0))
     >>> bool(abs(vectors.mean(axis=0)).max() < 1e-12)
     True
     """
