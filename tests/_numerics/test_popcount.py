@@ -1,5 +1,9 @@
 """Set bits of words in compiled code."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 from numba import njit
 
@@ -18,3 +22,14 @@ def test_set_bits_of_words(rng):
     words = rng.integers(0, 2**64, 100, dtype=np.uint64)
     words[:3] = 0, 1, 2**64 - 1
     np.testing.assert_array_equal(count(words), [int(word).bit_count() for word in words])
+
+
+def test_set_bits_where_numba_compiles_nothing():
+    code = """
+import numpy as np
+from structhash.codes import hamming
+print(hamming(np.uint8([[7, 1]]), np.uint8([[0, 0], [1, 3]])).tolist())
+"""
+    env = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert found.stdout == "[[4, 3]]\n"
