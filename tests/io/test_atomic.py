@@ -82,6 +82,13 @@ def test_every_name_that_the_system_takes_is_written(tmp_path, name):
     assert os.listdir(os.fsencode(tmp_path)) == [name]
 
 
+def test_names_outside_the_encoding_of_the_system_are_written(tmp_path):
+    code = "import os, structhash.io.container as c; c.save(os.fsdecode(b'caf\\xc3\\xa9'), {}, {}, kind='toy')"
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, **plain}, check=True)
+    assert os.listdir(os.fsencode(tmp_path)) == [b"caf\xc3\xa9"]
+
+
 WRITERS = {
     "safetensors": "files.save({path!r}, {{'a': np.zeros(1 << 20)}}, {{}}, kind='toy')",
     "npy": "write_npy({path!r}, np.zeros(1 << 20))",

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -172,7 +173,7 @@ def _delete_stale(target: Path) -> None:
 
 def _prefix(target: Path) -> str:
     """How the names of the hidden folders of a file begin: short enough, and valid text, for any file name."""
-    return f".{os.fsencode(target.name)[:100].decode(errors='ignore')}."
+    return f".{os.fsencode(target.name)[:100].decode(sys.getfilesystemencoding(), 'ignore')}."
 
 
 def _disk_error(error: Exception, target: Path) -> int | None:
