@@ -1,6 +1,8 @@
 """Data files are read by the format that their extension names; a new format is one new file."""
 
+import bz2
 import importlib
+import os
 import sys
 
 import numpy as np
@@ -114,6 +116,18 @@ def test_a_choice_that_a_format_lacks_is_refused(tmp_path):
         ("x.csv.gz", b"\x1f\x8b\x08", "it is gzip-compressed; unpack it first"),
         ("x.tsv", b"1\t2\n", "it is text; a .csv file holds numbers separated by commas"),
         ("x.parquet", b"PAR1\x15\x04", "it is a Parquet file"),
+        ("x.arrow", b"ARROW1\0\0", "it is an Arrow file; write its columns"),
+        (
+            "x.npz",
+            b"MATLAB 5.0 MAT-file\0",
+            r"it is a MATLAB file, not a \.npz file; write its arrays to a \.npz",
+        ),
+        ("y.npz", b"\x89HDF\r\n\x1a\n", r"it is an HDF5 file, not a \.npz file; write its arrays"),
+        ("x.npy", b"\x1f\x8b\x08", r"it is gzip-compressed, not a \.npy file; unpack it first"),
+        ("x.csv", b"\xd0\xcf\x11\xe0\0\0", "it is a file of an office program; save its table"),
+        ("x.csv.bz2", bz2.compress(b"1,2\n"), "it is bzip2-compressed; unpack"),
+        ("x.csv.xz", b"\xfd7zXZ\0", "it is xz-compressed; unpack"),
+        ("x.csv.zst", b"\x28\xb5\x2f\xfd\0", "it is zstd-compressed; unpack"),
     ],
 )
 def test_the_remedy_for_other_files_is_named(tmp_path, name, content, message):
@@ -135,12 +149,22 @@ def test_files_refused(tmp_path, function):
         with pytest.raises(FileNotFoundError, match="no such file"):
             function(path)
         path.mkdir()
-        with pytest.raises(ValueError, match="it is not a file"):
+        with pytest.raises(ValueError, match="it is not a file but a folder"):
             function(path)
         path.rmdir()
         path.touch()
         with pytest.raises(ValueError, match="it is empty"):
             function(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without named pipes")
+@pytest.mark.parametrize("name", ["63", "x.csv"])
+def test_pipes_are_refused(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(
+        ValueError, match="it is not a file but a pipe or a device; write what it gives to a file"
+    ):
+        read(tmp_path / name)
 
 
 def test_a_file_of_another_kind_is_named(tmp_path):

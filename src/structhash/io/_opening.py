@@ -15,6 +15,12 @@ _FOREIGN = {  # first bytes of files of other programs
     b"\xff\xfe": "UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
     b"PAR1": "a Parquet file; write its columns to a .csv file",
+    b"ARROW1": "an Arrow file; write its columns to a .csv file",
+    b"MATLAB": "a MATLAB file; write its arrays to a .npz file",
+    b"\xd0\xcf\x11\xe0": "a file of an office program; save its table as a .csv file",
+    b"BZh": "bzip2-compressed; unpack it first",
+    b"\xfd7zXZ": "xz-compressed; unpack it first",
+    b"\x28\xb5\x2f\xfd": "zstd-compressed; unpack it first",
     b"\x89HDF": "an HDF5 file; write its arrays to a .npz file",
 }
 
@@ -37,6 +43,9 @@ def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
     ValueError
         If the extension is unknown, the path is not a file, or the file is empty.
     """
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "a pipe or a device; write what it gives to a file"
+        raise ValueError(f"cannot read {path}: it is not a file but {kind}")
     if path.suffix.lower() not in suffixes:
         reason = f"unknown extension {path.suffix!r}, known are {', '.join(suffixes)}"
         if path.is_file() and (found := _recognise(path)):
@@ -46,8 +55,6 @@ def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
         raise ValueError(f"cannot read {path}: {reason}{hint}")
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
-    if not path.is_file():
-        raise ValueError(f"cannot read {path}: it is not a file")
     if path.stat().st_size == 0:
         raise ValueError(f"cannot read {path}: it is empty")
 
@@ -112,9 +119,12 @@ def unreadable(path: Path, suffix: str, error: Exception | str, name: str = "its
     >>> unreadable(path, ".npy", "no magic string")  # doctest: +ELLIPSIS
     ValueError('cannot read .../x.npy: it is text, not a .npy file')
     """
+    if isinstance(error, MemoryError):
+        return ValueError(f"cannot read {path}: not enough memory for {name} ({error}); give fewer rows")
     found = _recognise(path)
-    if found and suffix not in found:
-        return ValueError(f"cannot read {path}: it is {found}, not a {suffix} file")
+    kind, semicolon, remedy = found.partition(";")
+    if kind and suffix not in kind:
+        return ValueError(f"cannot read {path}: it is {kind}, not a {suffix} file{semicolon}{remedy}")
     if "Object arrays" in str(error) or "Python objects in dtype" in str(error):
         return ValueError(
             f"cannot read {path}: {name} holds Python objects; save arrays of numbers, for instance by "

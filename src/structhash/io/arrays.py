@@ -19,6 +19,7 @@ def load_array(path: Path) -> NDArray[Any]:
     """Read any array of a .npy file into memory; ValueError if the file is damaged or holds Python objects."""
     with guard(path, suffix=".npy"), open(path, "rb") as file:
         array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        _check_end(file.tell(), path)
     return array
 
 
@@ -39,9 +40,17 @@ def map_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     if not path.is_file():
         raise FileNotFoundError(f"no such file: {path}")
     try:
-        return np.lib.format.open_memmap(path, mode="r")
+        array = np.lib.format.open_memmap(path, mode="r")
+        _check_end(array.offset + array.nbytes, path)
     except Exception as error:  # numpy raises a dozen kinds of error on damaged files
         raise unreadable(path, ".npy", error) from None
+    return array
+
+
+def _check_end(end: int, path: Path) -> None:
+    """ValueError if a file goes on after its array, as one that `np.save` wrote to twice does."""
+    if more := path.stat().st_size - end:
+        raise ValueError(f"{more} bytes follow its array; save one array a file")
 
 
 def read_codes(path: str | os.PathLike[str]) -> NDArray[np.uint8]:

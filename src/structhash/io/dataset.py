@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,10 +93,20 @@ def check_dataset(data: Dataset, path: Path) -> Dataset:
 
 
 def _check_text_labels(y: NDArray[Any], name: str) -> None:
-    """Refuse labels that are text where one is missing: a file has no other way to say so."""
-    if y.dtype.kind == "U" and (missing := np.isin(y, ("", "nan", "NaN", "NaT", "None"))).any():
+    """Refuse text labels if one is missing (a file has no other way to say so) or two look the same."""
+    if y.dtype.kind != "U":
+        return
+    if (missing := np.isin(y, ("", "nan", "NaN", "NaT", "None"))).any():
         row = int(np.argwhere(missing)[0][0])
         raise ValueError(f"{name} lacks the label of row {row}: it is {str(y[missing][0])!r}; give it a label")
+    looks: dict[str, str] = {}
+    for label in sorted(set(y.ravel().tolist())):
+        other = looks.setdefault(" ".join(unicodedata.normalize("NFC", label).split()), label)
+        if other != label:
+            raise ValueError(
+                f"{name} holds {other!a} and {label!a}, which look the same; write equal labels equally "
+                "(see unicodedata.normalize, str.strip)"
+            )
 
 
 def check_matrix(X: ArrayLike, name: str = "X", first_row: int = 0) -> NDArray[Any]:

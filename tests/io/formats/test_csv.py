@@ -253,12 +253,47 @@ def test_wrong_choices_are_refused(tmp_path, choices, message):
         ("a,b\n", "must have at least one row and one column"),
         ("y\n1\n", "must have at least one row and one column"),
         ("a,b\n1,nan\n", "holds 1 NaN and 0 infinite values, the first at row 0, column 1"),
-        ('a,b\n"1,2\n', "unexpected end of data"),
+        (
+            'a,b\n3,4\n"1,2\n5,6\n',
+            "line 3: unexpected end of data; a cell that begins with a quote ends with one",
+        ),
+        ('"a"b,c\n1,2\n', "',' expected after '\"' in line 1; a cell that begins with a quote"),
+        (
+            'a,b,y\n1,2,"p\n3,4,q\n5,6,r"\n',
+            r"line 4, column y: the label 'p\\n3,4,q.*' spans lines; .*close a quote",
+        ),
+        ('a,t\n1,"x\ny"\n', r"line 3, column t: 'x\\ny' is not a number; a column of text"),
+        ("sep=,\r\na,b\r\n1,2\r\n", "its first line is the separator for a spreadsheet; remove the line"),
+        ("sep=;\na;b\n1;2\n", "its first line is the separator for a spreadsheet"),
+        ("<!DOCTYPE html>\n<p>404, not found</p>\n", "its first line is HTML or XML"),
+        ('{"a": 1, "b": 2}\n', "its first line is JSON"),
+        ("@RELATION iris\n@data\n1,2\n", "its first line is ARFF"),
+        ("a|b\n1|2\n", "separated by bars; separate them by commas"),
+        ("king 0.1 0.2 0.3\nqueen 0.4 0.5 0.6\n", "separated by blanks"),
+        ('"a,b,y"\n"1,2,p"\n', "'1,2,p' is not a number; if there are quotes around each line, remove them"),
+        ("a,b,c\n1,2,3\na,b,c\n4,5,6\n", "line 3 repeats the header; remove it"),
+        ("a,b\nTrue,2\n", "'True' is not a number; write 1 and 0"),
+        ("day,b\n2020-01-31,2\n", r"'2020-01-31' is not a number; .*left out \(ignore=\['day'\], --ignore\)"),
+        (
+            "a,y\n1,caf\u00e9\n2,cafe\u0301\n",
+            r"y of .* holds 'cafe\\u0301' and 'caf\\xe9', which look the same",
+        ),
     ],
 )
 def test_refused(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):
         read(write(tmp_path, text))
+
+
+def test_numbers_that_repeat_the_header_are_refused(tmp_path):
+    assert read(write(tmp_path, "0,1\n0,1\n7,8\n"), header=True, ignore="none").X.tolist() == [[0, 1], [7, 8]]
+    with pytest.raises(ValueError, match="line 3 repeats the header; remove it"):
+        read(write(tmp_path, "0,1,2\n7,8,9\n0,1,2\n"), header=True)
+
+
+def test_bars_in_the_cells_of_a_table_are_text(tmp_path):
+    data = read(write(tmp_path, "a,kind|of,b,y\n1,x|y|z,2,p|q\n"), ignore=["kind|of"])
+    assert (data.X.tolist(), data.y.tolist()) == ([[1, 2]], ["p|q"])
 
 
 def test_other_encodings_are_refused(tmp_path):

@@ -29,6 +29,24 @@ def test_the_format_itself_does_not_check_the_matrix(tmp_path):
         read(tmp_path / "data.npy")
 
 
+def test_a_second_array_is_refused(tmp_path):
+    path = tmp_path / "x.npy"
+    with open(path, "wb") as file:
+        np.save(file, np.eye(3))
+        np.save(file, np.ones((2, 3)))
+    for function in (read, read_rows, facts):
+        with pytest.raises(ValueError, match=r"x\.npy: .*176 bytes follow its array; save one array a file"):
+            function(path)
+
+
+def test_an_array_larger_than_the_memory_says_so(tmp_path):
+    with open(tmp_path / "x.npy", "wb") as file:
+        shape = (2**50, 100)
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    with pytest.raises(ValueError, match=r"x\.npy: not enough memory for its array \(.*; give fewer rows$"):
+        read(tmp_path / "x.npy")
+
+
 def test_pickles_are_refused(tmp_path):
     (tmp_path / "data.npy").write_bytes(pickle.dumps(X))
     with pytest.raises(ValueError, match="damaged or holds Python objects"):

@@ -30,7 +30,9 @@ def test_the_arrays_of_a_dataset_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"x": X, "y": X}, "needs an array X, but holds x, y"),
+        ({"x": X, "y": X}, r"needs an array X, but holds x, y; name the rows X .*numpy\.savez\(file, X="),
+        ({"X": X, "Qrels": X}, "is 'Qrels' the judgements.* Name it qrels, or leave it out"),
+        ({"X": X, "y": np.array(["a", "b", "b "])}, "holds 'b' and 'b ', which look the same"),
         ({}, "needs an array X, but holds nothing"),
         ({"X": np.array([[None]])}, "array X holds Python objects; save arrays of numbers"),
         ({"X": X, "y": np.array([None] * 3)}, r"array y holds Python objects; .*y\.astype\(str\)"),
@@ -51,6 +53,17 @@ def test_refused(tmp_path, arrays, message):
     np.savez(tmp_path / "data.npz", **arrays)
     with pytest.raises(ValueError, match=message):
         read(tmp_path / "data.npz")
+
+
+@pytest.mark.parametrize("name", ["q", "queries", "Query"])
+def test_queries_of_another_name_are_a_question(tmp_path, name):
+    path = tmp_path / "data.npz"
+    np.savez(path, X=X, **{name: X})
+    for function in (read, read_rows):
+        with pytest.raises(ValueError, match=rf"is '{name}' the queries\? Name it Q, or leave it out"):
+            function(path)
+    np.savez(path, X=X, Q=X[:1], **{name: X})
+    assert len(read(path).Q) == 1
 
 
 def test_the_array_of_labels_may_be_named(tmp_path):
@@ -128,7 +141,7 @@ def test_other_files_are_named(tmp_path):
 
 def test_a_long_list_of_names_is_cut(tmp_path):
     np.savez(tmp_path / "data.npz", **{f"a{j:03}": X for j in range(100)})
-    with pytest.raises(ValueError, match=r"but holds a000, .*, a007, \.\.\. \(100 in all\)$"):
+    with pytest.raises(ValueError, match=r"but holds a000, .*, a007, \.\.\. \(100 in all\); name"):
         read(tmp_path / "data.npz")
 
 

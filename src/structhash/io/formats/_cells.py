@@ -15,6 +15,13 @@ _NEVER_LABELS = ("", "nan", "?")
 _MISSING_VALUES = (*_NEVER_LABELS, "na", "n/a", "<na>", "null", "none", "nat")
 _SEPARATORS = {";": "semicolons", "\t": "tabs"}
 _PLAIN_NUMBER = r"-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?"
+_FOREIGN_LINES = {  # first lines of text that is no table
+    r"<(!|\?|html)": "HTML or XML; give a table of numbers",
+    r"\{\s*(\"|$)": "JSON; write its numbers as a table",
+    r"@relation": "ARFF; remove its lines that begin with @ or %",
+    r"#": "a comment (#); remove the line, or its # if it names the columns",
+    r"\W*sep=.{0,2}\s*$": "the separator for a spreadsheet; remove the line",
+}
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,?\d+([eE][-+]?\d+)?\s*")
 
 
@@ -32,6 +39,11 @@ def is_name(cell: str) -> bool:
     return has_letter and number(cell) is None and cell.strip().lower() not in _MISSING_VALUES
 
 
+def foreign_line(line: str) -> str | None:
+    """What a first line is if it belongs to no table, with the remedy where there is one."""
+    return next((what for sign, what in _FOREIGN_LINES.items() if re.match(sign, line.strip(), re.I)), None)
+
+
 def other_separator(line: str) -> str | None:
     """The word for what separates the cells of a line, if commas do not."""
     commas = len(next(csv.reader([line])))
@@ -41,7 +53,8 @@ def other_separator(line: str) -> str | None:
         if numbers or len(cells) > commas:
             return word
     parts = line.split()
-    numbers = len(parts) > 1 and all(number(part) is not None for part in parts)
+    vector = parts[1:] if len(parts) > 3 else parts  # the first may be a word, with the numbers of its vector
+    numbers = len(parts) > 1 and all(number(part) is not None for part in vector)
     return "blanks" if numbers else None
 
 
@@ -50,7 +63,9 @@ def why_no_number(cell: str) -> str:
     text = f"{describe(cell)} is not a number"
     if cell.strip().lower() in _MISSING_VALUES:
         return f"{text}; fill it or remove the line (if it ends with a comma, remove the comma)"
-    if other_separator(cell):
+    if cell.strip().lower() in ("true", "false"):
+        return f"{text}; write 1 and 0"
+    if other_separator(re.sub(r"[\r\n]", " ", cell)):
         return f"{text}; separate cells by commas, and write no blanks inside a number"
     if re.fullmatch(r"[-+]?[\d.,']*\d", cell.strip()):
         return f"{text}; write a decimal point, and nothing between thousands"

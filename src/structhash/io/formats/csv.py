@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +13,24 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.validation import describe
 from structhash.io._opening import check_text
 from structhash.io.dataset import Dataset
-from structhash.io.formats._cells import as_labels, missing_label, number, other_separator, why_no_number
+from structhash.io.formats._cells import (
+    as_labels,
+    foreign_line,
+    missing_label,
+    number,
+    other_separator,
+    why_no_number,
+)
 from structhash.io.formats._columns import Columns, check_row_numbers, choose_columns, column_names, has_header
 from structhash.io.formats.base import Format
 
 __all__ = ["Csv"]
+
+_DATE = re.compile(r"\d+([-/:])\d+\1\d+")
+_QUOTES = "a cell that begins with a quote ends with one, and a quote inside it is written twice"
 
 
 @dataclass(frozen=True)
@@ -26,8 +38,8 @@ class Csv(Format):
     """A table of numbers, comma-separated, in UTF-8. Blanks around a cell do not count.
 
     The first line is a header if all its cells are names. A column named y or label, in any case, holds the
-    labels and may hold text. Every other cell is a number. Where the first line, or the name of a column,
-    allows two answers, `read` raises the question; the settings answer it.
+    labels and may hold text of one line. Every other cell is a number. Where the first line, or the name of a
+    column, allows two answers, `read` raises the question; the settings answer it.
 
     Parameters
     ----------
@@ -80,7 +92,8 @@ class Csv(Format):
         except UnicodeDecodeError as error:
             raise ValueError(f"cannot read {path}: it is not UTF-8 text ({error}); save it as UTF-8") from None
         except (csv.Error, ValueError) as error:
-            raise ValueError(f"cannot read {path}: {error}") from None
+            hint = f" in line 1; {_QUOTES}" if isinstance(error, csv.Error) else ""
+            raise ValueError(f"cannot read {path}: {error}{hint}") from None
 
     def _read_table(self, lines: Any) -> Dataset:
         """Read the data set from a `csv.reader`."""
@@ -90,12 +103,12 @@ class Csv(Format):
         header = has_header(first) if self.header is None else self.header
         columns = choose_columns(column_names(first, header), self.label, self.ignore, self.features)
         rows, labels, numbers = [], [], []
-        placed = _numbered(lines, len(first))
+        placed = _numbered(lines, first, header)
         for line, cells in placed if header else itertools.chain([(lines.line_num, first)], placed):
             rows.append(_read_row(cells, columns, line))
             numbers.append(line)
             if columns.label is not None:
-                labels.append(cells[columns.label].strip())
+                labels.append(_read_label(cells[columns.label], line, columns.names[columns.label]))
         if (missing := missing_label(labels)) is not None:
             raise ValueError(
                 f"line {numbers[missing]}, column {columns.names[columns.label or 0]}: the label is missing "
@@ -111,29 +124,45 @@ class Csv(Format):
 
 
 def _check_first_line(line: str) -> None:
-    """Refuse a comment, and cells that something else than commas separates."""
-    if line.lstrip().startswith("#"):
-        raise ValueError("its first line is a comment (#); remove the line, or its # if it names the columns")
-    if word := other_separator(line):
+    """Refuse text that is no table, and cells that something else than commas separates."""
+    if what := foreign_line(line):
+        raise ValueError(f"its first line is {what}")
+    if word := other_separator(line) or ("bars" if "|" in line and "," not in line else None):
         raise ValueError(
             f"its cells are separated by {word}; separate them by commas, with decimal points (pandas.read_csv "
             "with sep and decimal reads it, to_csv with index=False writes it)"
         )
 
 
-def _numbered(lines: Any, width: int) -> Iterator[tuple[int, list[str]]]:
-    """The line number and the cells of each row; ValueError if its length differs or a line is blank."""
-    blank = None
-    for cells in lines:
-        line = lines.line_num
-        if not cells:
-            blank = blank or line
-            continue
-        if blank:
-            raise ValueError(f"line {blank} is blank; remove it, or fill it if it is a row")
-        if len(cells) != width:
-            raise ValueError(f"line {line} has {len(cells)} cells, the first line has {width}")
-        yield line, cells
+def _numbered(lines: Any, first: list[str], header: bool) -> Iterator[tuple[int, list[str]]]:
+    """The line number and the cells of each row; ValueError if a line is blank, or is no row like the first."""
+    blank, line = None, lines.line_num
+    try:
+        for cells in lines:
+            line = lines.line_num
+            if not cells:
+                blank = blank or line
+                continue
+            if blank:
+                raise ValueError(f"line {blank} is blank; remove it, or fill it if it is a row")
+            if len(cells) != len(first):
+                raise ValueError(f"line {line} has {len(cells)} cells, the first line has {len(first)}")
+            if header and cells == first and len(first) > 2:  # numbers such as 0,1 can be a row
+                raise ValueError(f"line {line} repeats the header; remove it")
+            yield line, cells
+    except csv.Error as error:
+        raise ValueError(f"line {line + 1}: {error}; {_QUOTES}") from None
+
+
+def _read_label(cell: str, line: int, column: str) -> str:
+    """Read the label of one line; ValueError if it spans lines, which a quote that is not closed swallows."""
+    label = cell.strip()
+    if "\n" in label or "\r" in label:
+        raise ValueError(
+            f"line {line}, column {column}: the label {describe(label)} spans lines; remove its line breaks, "
+            "or close a quote before it"
+        )
+    return label
 
 
 def _read_row(cells: list[str], columns: Columns, line: int) -> NDArray[np.float64]:
@@ -142,12 +171,14 @@ def _read_row(cells: list[str], columns: Columns, line: int) -> NDArray[np.float
     if None in values:
         j = columns.features[values.index(None)]
         hint = "" if columns.sure else _how_to_leave_out(cells[j], columns.names[j])
+        if len(cells) == 1 and "," in cells[j]:
+            hint = "; if there are quotes around each line, remove them"
         raise ValueError(f"line {line}, column {columns.names[j]}: {why_no_number(cells[j])}{hint}")
     return np.array(values, dtype=np.float64)
 
 
 def _how_to_leave_out(cell: str, name: str) -> str:
     """The remedy for a column of text."""
-    if not any(character.isalpha() for character in cell):
+    if not any(character.isalpha() for character in cell) and not _DATE.match(cell.strip()):
         return ""
     return f"; a column of text is a label (label={name!r}, --label) or left out (ignore=[{name!r}], --ignore)"

@@ -22,6 +22,7 @@ __all__ = ["Npz"]
 
 
 _HEADER_READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+_OTHER_NAMES = {"q": "Q", "query": "Q", "queries": "Q", "qrels": "qrels"}
 _LOG = logging.getLogger(__name__)
 
 
@@ -30,7 +31,8 @@ class Npz(Format):
     """Named arrays of numpy: X, and where the file has them y, Q and qrels.
 
     Other arrays are ignored with a warning. Without y, an array label, or Y, holds the labels. If the name of
-    another array is usual for labels, such as target, `read` raises the question.
+    another array is usual for labels, such as target, or for queries where Q is missing, `read` raises
+    the question.
 
     Parameters
     ----------
@@ -91,11 +93,21 @@ class Npz(Format):
 
 
 def _names(path: Path) -> list[str]:
-    """The names of all arrays; ValueError if X is not among them."""
+    """The names of all arrays; ValueError if X is not among them, or Q or qrels may have another name."""
     with guard(path), open(path, "rb") as file, np.load(file, allow_pickle=False) as found:
         names = sorted(found.files)
     if "X" not in names:
-        raise ValueError(f"cannot read {path}: it needs an array X, but holds {join_names(names) or 'nothing'}")
+        raise ValueError(
+            f"cannot read {path}: it needs an array X, but holds {join_names(names) or 'nothing'}; name the "
+            "rows X (and labels y), as numpy.savez(file, X=..., y=...) does"
+        )
+    for name in names:
+        if _OTHER_NAMES.get(name.lower(), name) not in names:
+            known = _OTHER_NAMES[name.lower()]
+            what = "the queries" if known == "Q" else "the judgements"
+            raise ValueError(
+                f"cannot read {path}: is {describe(name)} {what}? Name it {known}, or leave it out"
+            )
     return names
 
 
