@@ -197,3 +197,9 @@ def test_what_cannot_be_compared_is_refused_before_the_first_fit(topics, fits, c
 @pytest.mark.parametrize("spec", ["distilhash", "distilhash:embedding=centered", "cghash", "itq", "float"])
 def test_methods_that_do_without_labels_are_taken(spec):
     check_judged_method(spec)
+
+
+def test_documents_and_queries_have_as_many_columns():
+    judged = np.array([[q, q, 1] for q in range(5)])
+    with pytest.raises(ValueError, match="X has 8 columns and Q has 3; give both as many"):
+        compare_judged(["float"], np.eye(8), np.ones((5, 3)), judged)
