@@ -232,3 +232,15 @@ def test_measures_are_a_list_and_labels_may_be_lists():
     with pytest.raises(TypeError, match="measures='map': give a list"):
         retrieval([], "map")
     assert same_label([0, 1], [1, 0, 1])(slice(1, 2)).tolist() == [[True, False, True]]
+
+
+def test_one_row_far_away_does_not_tie_the_others():
+    rows = np.random.default_rng(0).standard_normal((60, 4))
+    rows[5] *= 1e9
+    ((found, _),) = float_blocks(rows[:3], rows, same_label(np.zeros(3), np.zeros(60)))
+    np.testing.assert_array_equal(found.argsort(), euclidean_distances(rows[:3], rows).argsort())
+
+
+def test_rows_that_are_all_the_same_tie():
+    ((found, _),) = float_blocks(np.ones((2, 3)), np.ones((4, 3)), same_label(np.zeros(2), np.zeros(4)))
+    assert (found == found[:, :1]).all()

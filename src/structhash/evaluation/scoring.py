@@ -36,6 +36,7 @@ MEASURES = ("ndcg_paper@100", "precision@100", "map", "pr_area")
 
 _MAX_DISTANCES = 1_000_000  # of one block
 _MEDIAN_ROWS = 1001  # rows whose median is near that of all
+_MAX_SPREAD = 1e4  # squared norms further above their median set no unit: one outlier would tie all others
 _FLOAT_DIGITS = 12  # float distances that agree in so many digits of the largest tie
 
 Block = tuple[NDArray[Any], NDArray[Any]]  # distances of some queries to the database, and relevance: (q, n)
@@ -192,9 +193,10 @@ def float_blocks(queries: NDArray[Any], rows: NDArray[Any], relevance: Relevance
     exponent = -int(np.frexp(np.abs(rows).max(initial=0))[1])
     rows = np.ldexp(rows, exponent)
     norms = (rows**2).sum(axis=1)
+    largest = min(norms.max(), _MAX_SPREAD * np.median(norms[norms > 0])) if norms.any() else 0.0
     for block in _query_slices(len(queries), len(rows)):
         q = np.ldexp(queries[block].astype(np.float64) - origin, exponent)
-        yield merge_ties(norms - 2 * q @ rows.T, norms.max(), _FLOAT_DIGITS), relevance(block)
+        yield merge_ties(norms - 2 * q @ rows.T, largest, _FLOAT_DIGITS), relevance(block)
 
 
 def every_distance(
