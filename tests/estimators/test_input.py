@@ -300,3 +300,13 @@ def test_columns_of_queries_are_those_of_the_documents(cls):
     np.testing.assert_array_equal(framed.encode(frame), plain.encode(X))
     with pytest.raises(ValueError, match="Q: The feature names should match"):
         cls(4).fit(frame, Qrels(judged, Q=frame[:9][frame.columns[::-1]]))
+
+
+def test_a_missing_number_does_not_hide_that_columns_are_moved():
+    frame = pd.DataFrame(X, columns=[f"pixel{j}" for j in range(64)])
+    model, missing = DistilHash(**SMALL).fit(frame, Y), frame.convert_dtypes()
+    missing.loc[3, "pixel1"] = pd.NA
+    with pytest.raises(ValueError, match="feature names"):
+        model.encode(missing[frame.columns[::-1]])
+    with pytest.raises(ValueError, match="X holds NaN in row 3, column 1"):
+        model.encode(missing)

@@ -127,7 +127,7 @@ def _name_column(X: Any, error: Exception) -> None:
         column = X.iloc[:, place]
         try:
             if np.asarray(column).dtype.kind not in "mM":
-                np.asarray(column, np.float64)
+                column.to_numpy(np.float64, na_value=np.nan)
                 continue
         except (TypeError, ValueError):
             pass
