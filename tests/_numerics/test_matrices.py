@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from structhash._numerics.matrices import check_finite_rows, open_matrix
+from structhash._numerics.matrices import check_finite_rows, open_matrix, read_matrix
 
 X = np.arange(6.0).reshape(3, 2)
 
@@ -49,3 +49,31 @@ def test_the_first_number_that_is_not_finite_is_named(bad, what):
 
 def test_finite_numbers_whose_sum_is_not_are_finite():
     check_finite_rows(np.full((3, 3), 1e308))
+
+
+@pytest.mark.parametrize("given", [None, "vectors.npy", {"a": [1.0]}, {1.0, 2.0}, (row for row in ([1.0],))])
+def test_what_holds_no_rows_is_refused(given):
+    with pytest.raises(TypeError, match=r"X is .*; give a matrix of numbers \(n, d\)"):
+        open_matrix(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (np.ones((2, 3)) * 1j, ValueError, "X is complex128"),
+        (np.ones((2, 3), "datetime64[D]"), ValueError, "X is datetime64"),
+        (np.ones(3), ValueError, r"X is float64 of shape \(3,\)"),
+        ([["a", 1.0]], ValueError, "X holds what is no number"),
+        ([[0.0], [np.nan]], ValueError, "X holds NaN in row 1, column 0"),
+        (csr_array(np.eye(3)), TypeError, r"X is sparse; give X.toarray\(\)"),
+        (np.ma.array([[1.0]]), TypeError, "X is a masked array"),
+    ],
+)
+def test_what_is_no_matrix_of_finite_numbers_is_refused(given, error, message):
+    with pytest.raises(error, match=message):
+        read_matrix(given)
+
+
+def test_numbers_in_any_container_are_one_matrix():
+    for given in ([[1, 2]], pd.DataFrame({"a": [1], "b": [2]}).convert_dtypes(), np.array([[1, 2]], object)):
+        np.testing.assert_array_equal(read_matrix(given), [[1, 2]])

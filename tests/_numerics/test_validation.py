@@ -8,10 +8,13 @@ from structhash._numerics.validation import (
     MAX_BITS,
     check_choice,
     check_count,
+    check_flag,
+    check_list,
     check_nonnegative,
     check_positive,
     describe,
     join_names,
+    refuse_masked,
 )
 
 LONG = np.ones((300, 40))
@@ -108,3 +111,24 @@ def test_a_number_may_have_to_exceed_another():
     check_positive("bandwidth", 1.0, most=10.0, above=0.5)
     with pytest.raises(ValueError, match=r"bandwidth=0.5: give a number above 0.5 and at most 10"):
         check_positive("bandwidth", 0.5, most=10.0, above=0.5)
+
+
+@pytest.mark.parametrize("value", ["False", "yes", 1, 0, None, np.array([True])])
+def test_a_flag_is_true_or_false(value):
+    for flag in (True, False, np.True_):
+        check_flag("warm_start", flag)
+    with pytest.raises(ValueError, match=r"warm_start=.*: give True or False"):
+        check_flag("warm_start", value)
+
+
+@pytest.mark.parametrize("value", ["map", 64, None])
+def test_text_and_one_value_are_no_list(value):
+    assert check_list("bits", iter([8, 16])) == [8, 16]
+    with pytest.raises(TypeError, match=r"bits=.*: give a list, such as"):
+        check_list("bits", value)
+
+
+def test_a_masked_array_is_refused_even_where_nothing_is_masked():
+    refuse_masked("codes", np.zeros(3))
+    with pytest.raises(TypeError, match="codes is a masked array"):
+        refuse_masked("codes", np.ma.array([1, 2]))

@@ -109,3 +109,8 @@ def test_planes_through_the_mean():
 def test_the_largest_number_with_an_ordinary_square():
     for number in (MAX_SQUARABLE, 1 / MAX_SQUARABLE):
         assert np.finfo(float).tiny < number * number < np.finfo(float).max
+
+
+def test_planes_that_their_type_cannot_hold_are_refused():
+    with pytest.raises(ValueError, match="learning diverged"):
+        planes_through(np.zeros(2), np.array([[1e60, 1.0]]), np.dtype(np.float32))

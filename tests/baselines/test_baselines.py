@@ -245,3 +245,11 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(baseline, digits):
 
 def test_all_are_listed():
     assert {"ITQ", "KSH", "SDH", "OneHot"} <= set(dir(structhash.baselines))
+
+
+@pytest.mark.parametrize("name", ["cosdish", "hdml", "tsh"])
+def test_denormal_rows_that_overflow_are_refused(name, digits):
+    X, y = digits
+    tiny = (X * 1e-40).astype(np.float32) if name != "tsh" else X * 1e-320
+    with pytest.raises(ValueError, match=r"divided by their largest number|divide X by that"):
+        load("baselines", name).set_params(n_bits=4).fit(tiny, y)

@@ -92,3 +92,11 @@ def test_others_have_no_distance_of_their_own():
     assert LSH.own_distance_ is None
     with pytest.raises(NotImplementedError, match="LSH has plain and weighted Hamming distances only"):
         LSH().fit(X).own_distances(X)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_rescored_distances_do_not_depend_on_the_unit(unit):
+    rows = np.random.default_rng(0).standard_normal((40, 6))
+    expected = BinaryQuantization().fit(rows).own_distances(rows)(rows[:3]).argsort()
+    found = BinaryQuantization().fit(rows * unit).own_distances(rows * unit)(rows[:3] * unit).argsort()
+    np.testing.assert_array_equal(found, expected)

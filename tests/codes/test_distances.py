@@ -80,3 +80,27 @@ def test_distances_to_be_scored_tie_where_only_rounding_differs():
     np.testing.assert_array_equal(code_distances(codes, codes, None), hamming(codes, codes))
     found = code_distances(codes[:1], codes, weights)
     np.testing.assert_array_equal(found, [[0, 500_000, 500_000]])  # millionths of the sum of the weights
+
+
+@pytest.mark.parametrize("weights", [[1j, 1.0], ["1", "2"], None])
+def test_weights_are_numbers(weights):
+    with pytest.raises(ValueError, match=r"weights=.*: give numbers, one for each bit"):
+        byte_tables(weights)
+
+
+def test_masked_codes_and_weights_are_refused():
+    codes = np.zeros((2, 1), np.uint8)
+    for arguments in (
+        (np.ma.array(codes), codes, [1.0]),
+        (codes, np.ma.array(codes), [1.0]),
+        (codes, codes, np.ma.array([1.0])),
+    ):
+        with pytest.raises(TypeError, match="is a masked array"):
+            weighted_hamming(*arguments)
+
+
+@pytest.mark.parametrize("weights", [[1.0, 2.0], [1.0, -1.0], [-1.0, -2.0], (3, 4)])
+def test_distances_to_be_scored_are_ordered_as_the_sums_of_any_weights(weights):
+    codes = np.arange(4, dtype=np.uint8)[:, None]
+    found, expected = code_distances(codes, codes, weights), weighted_hamming(codes, codes, weights)
+    np.testing.assert_allclose(found * np.abs(weights).sum() * 1e-6, expected, atol=1e-5)

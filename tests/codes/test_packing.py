@@ -85,3 +85,10 @@ def test_check_codes_makes_contiguous():
 
 def test_check_n_bits_takes_numpy_integers():
     assert type(check_n_bits(np.int32(5))) is int
+
+
+def test_masked_bits_and_codes_are_refused():
+    with pytest.raises(TypeError, match="bits is a masked array"):
+        pack(np.ma.array([[True, False]], mask=[[True, False]]))
+    with pytest.raises(TypeError, match="codes is a masked array"):
+        unpack(np.ma.array([[3]], np.uint8), 8)

@@ -136,3 +136,14 @@ def test_planes_of_a_family_give_the_bits_of_its_decisions(name, dtype, digits):
     assert np.mean(model.transform(more) == decided) > 0.998
     center, normals, thresholds = learned.planes()
     np.testing.assert_array_equal(model.transform(more), (more - center) @ normals.T > thresholds)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-160, 1e160, 1e300])
+def test_normals_whose_squares_overflow_or_vanish_are_planes(unit, rng):
+    normals, thresholds = rng.standard_normal((5, 3)), rng.standard_normal(5)
+    plain, found = (
+        make_planes(np.zeros(3), normals, thresholds),
+        make_planes(np.zeros(3), normals * unit, thresholds * unit),
+    )
+    np.testing.assert_allclose(found.normals, plain.normals)
+    np.testing.assert_allclose(found.thresholds, plain.thresholds)

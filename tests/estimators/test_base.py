@@ -279,3 +279,10 @@ def test_an_interrupted_store_leaves_the_old_state_or_the_new_one():
     assert vars(encoder) == before
     encoder._store({"n_features_in_": 64}, {"n_bits_": 9})
     assert vars(encoder) == {**encoder.get_params(), "n_features_in_": 64, "n_bits_": 9}
+
+
+@pytest.mark.parametrize("names", [["a"], "a" * 64, list(range(64)), None])
+def test_names_that_do_not_fit_the_columns_are_refused_at_once(model, names):
+    with pytest.raises((TypeError, ValueError), match=r"names=.*: give a"):
+        model.name_columns(names)
+    assert model.column_names_ is None

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from structhash import CGHash, DistilHash, StructHash
+from structhash import CGHash, DistilHash, Qrels, StructHash
 from structhash.families.linear import Linear
 from structhash.pieces import names
 
@@ -264,3 +264,49 @@ def test_numbers_near_the_end_of_their_type_are_refused_wherever_they_stand():
     rows[5000, 3] = -1e33
     with pytest.raises(ValueError, match=r"X reaches 1e\+33, near the end of float32"):
         DistilHash(**SMALL).fit(rows, np.arange(6000) % 3)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.date_range("2020", periods=120),
+        pd.to_timedelta(np.arange(120), unit="D"),
+        ["text"] * 120,
+        pd.Categorical(["a", "b"] * 60),
+    ],
+)
+def test_a_column_that_is_not_of_numbers_is_named(model, column):
+    frame = pd.DataFrame(X).assign(when=column)
+    for action in (lambda: DistilHash(4).fit(frame, Y), lambda: model.encode(frame)):
+        with pytest.raises(ValueError, match=r"column 'when' of X is .*; give columns of numbers only"):
+            action()
+    with pytest.raises(ValueError, match="unlabeled: column 'when' of X"):
+        DistilHash(4).fit(X, Y, unlabeled=frame)
+
+
+def test_records_and_what_holds_no_rows_are_refused(model):
+    with pytest.raises(TypeError, match=r"X has named fields \(a, b\)"):
+        model.encode(np.ones(3, [("a", float), ("b", float)]))
+    with pytest.raises(TypeError, match=r"unlabeled: X is 'rows.npy'; give a matrix"):
+        DistilHash(4).fit(X, Y, unlabeled="rows.npy")
+
+
+@pytest.mark.parametrize("cls", [DistilHash, StructHash])
+def test_columns_of_queries_are_those_of_the_documents(cls):
+    frame = pd.DataFrame(X, columns=[f"pixel{j}" for j in range(64)])
+    judged = np.array([[q, d, int(Y[q] == Y[d])] for q in range(9) for d in range(20, 60)])
+    plain = cls(4, random_state=0).fit(X, Qrels(judged, Q=X[:9]))
+    framed = cls(4, random_state=0).fit(frame, Qrels(judged, Q=frame[:9].convert_dtypes()))
+    np.testing.assert_array_equal(framed.encode(frame), plain.encode(X))
+    with pytest.raises(ValueError, match="Q: The feature names should match"):
+        cls(4).fit(frame, Qrels(judged, Q=frame[:9][frame.columns[::-1]]))
+
+
+def test_a_missing_number_does_not_hide_that_columns_are_moved():
+    frame = pd.DataFrame(X, columns=[f"pixel{j}" for j in range(64)])
+    model, missing = DistilHash(**SMALL).fit(frame, Y), frame.convert_dtypes()
+    missing.loc[3, "pixel1"] = pd.NA
+    with pytest.raises(ValueError, match="feature names"):
+        model.encode(missing[frame.columns[::-1]])
+    with pytest.raises(ValueError, match="X holds NaN in row 3, column 1"):
+        model.encode(missing)

@@ -254,3 +254,10 @@ def test_a_row_with_nan_is_refused_in_the_name_of_the_class(cls, digits):
     for code in (model.encode, model.encode_queries, model.transform):
         with pytest.raises(ValueError, match=f"{cls.__name__}: X holds NaN in row 1, column 0; remove"):
             code(holed)
+
+
+@pytest.mark.parametrize("cls", [DistilHash, StructHash, CGHash])
+@pytest.mark.parametrize("name", ["warm_start", "stop_at_optimum"])
+def test_text_is_no_flag(cls, name):
+    with pytest.raises(ValueError, match=f"{name}='False': give True or False"):
+        cls(**{name: "False"}).check_settings()

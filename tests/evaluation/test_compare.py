@@ -3,12 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics import average_precision_score
 from sklearn.metrics.pairwise import euclidean_distances
 
 from structhash import HashEncoder, StructHash
+from structhash.baselines import LSH
 from structhash.evaluation import (
     Method,
     as_table,
@@ -271,3 +273,22 @@ def test_a_line_that_failed_for_one_seed_is_not_averaged(digits):
         ("itq", [1], "ValueError: no"),
     ]
     assert "failed" in as_table(lines)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"methods": "itq"}, r"methods='itq': give a list, such as \['itq'\]"),
+        ({"methods": [LSH()]}, r"LSH\(\) is no method; give a text"),
+        ({"bits": 8}, r"bits=8: give a list, such as \[8\]"),
+        ({"measures": "map"}, "measures='map': give a list"),
+        ({"protocol": ["seen"]}, "protocol=.*: give seen or unseen"),
+        ({"X": np.eye(8) * 1j}, "X is complex128"),
+        ({"X": np.full((8, 2), np.nan)}, "X holds NaN in row 0"),
+        ({"X": csr_array(np.eye(8))}, "X is sparse"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused_before_the_first_fit(change, message):
+    allowed = {"methods": ["float"], "X": np.eye(8), "y": np.arange(8) % 2, "bits": [4]}
+    with pytest.raises((TypeError, ValueError), match=message):
+        compare(**{**allowed, **change})

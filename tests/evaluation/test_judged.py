@@ -1,6 +1,7 @@
 """Comparisons by judgements: held-out queries are not seen, and each is scored once."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from structhash import DistilHash, Qrels, StructHash
@@ -197,3 +198,17 @@ def test_what_cannot_be_compared_is_refused_before_the_first_fit(topics, fits, c
 @pytest.mark.parametrize("spec", ["distilhash", "distilhash:embedding=centered", "cghash", "itq", "float"])
 def test_methods_that_do_without_labels_are_taken(spec):
     check_judged_method(spec)
+
+
+def test_documents_and_queries_have_as_many_columns():
+    judged = np.array([[q, q, 1] for q in range(5)])
+    with pytest.raises(ValueError, match="X has 8 columns and Q has 3; give both as many"):
+        compare_judged(["float"], np.eye(8), np.ones((5, 3)), judged)
+
+
+def test_frames_of_documents_and_queries_have_their_columns_in_one_order():
+    judged = np.array([[q, q, 1] for q in range(5)])
+    X = pd.DataFrame(np.eye(8), columns=list("abcdefgh"))
+    assert list(compare_judged(["float"], X, X[:5], judged, seeds=[0]))
+    with pytest.raises(ValueError, match=r"X and Q have other columns, .* give Q\[X.columns\]"):
+        compare_judged(["float"], X, X[:5][X.columns[::-1]], judged)

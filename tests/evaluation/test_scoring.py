@@ -214,3 +214,33 @@ def test_graded_judgements_score_as_scikit_learn_with_exponential_gain():
     assert scores.mean["ndcg@10"] == pytest.approx(ndcg_score(2.0**grades - 1, -apart, k=10))
     expected = [average_precision_score(g > 0, -d) for g, d in zip(grades, apart, strict=True)]
     assert scores.mean["map"] == pytest.approx(np.mean(expected))
+
+
+@pytest.mark.parametrize(("shift", "unit"), [(1e9, 1.0), (0.0, 1e200), (0.0, 1e-200), (-1e12, 1e3)])
+def test_float_distances_keep_their_order_far_from_the_origin_and_in_any_unit(shift, unit):
+    rows = np.random.default_rng(0).integers(0, 50, (60, 4)).astype(float)
+    relevance = same_label(np.arange(9) % 3, np.arange(60) % 3)
+    ((plain, _),) = float_blocks(rows[:9], rows, relevance)
+    ((found, _),) = float_blocks(rows[:9] * unit + shift, rows * unit + shift, relevance)
+    for one, two in zip(plain, found):
+        np.testing.assert_array_equal(
+            np.unique(one, return_inverse=True)[1], np.unique(two, return_inverse=True)[1]
+        )
+
+
+def test_measures_are_a_list_and_labels_may_be_lists():
+    with pytest.raises(TypeError, match="measures='map': give a list"):
+        retrieval([], "map")
+    assert same_label([0, 1], [1, 0, 1])(slice(1, 2)).tolist() == [[True, False, True]]
+
+
+def test_one_row_far_away_does_not_tie_the_others():
+    rows = np.random.default_rng(0).standard_normal((60, 4))
+    rows[5] *= 1e9
+    ((found, _),) = float_blocks(rows[:3], rows, same_label(np.zeros(3), np.zeros(60)))
+    np.testing.assert_array_equal(found.argsort(), euclidean_distances(rows[:3], rows).argsort())
+
+
+def test_rows_that_are_all_the_same_tie():
+    ((found, _),) = float_blocks(np.ones((2, 3)), np.ones((4, 3)), same_label(np.zeros(2), np.zeros(4)))
+    assert (found == found[:, :1]).all()

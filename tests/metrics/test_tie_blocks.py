@@ -116,3 +116,24 @@ INPUT_ERRORS = [
 def test_bad_input(args, error, message):
     with pytest.raises(error, match=message):
         tie_blocks(*args)
+
+
+def test_masked_distances_and_relevance_are_refused():
+    distances, relevance = np.array([[1.0, 2.0]]), np.array([[0, 1]])
+    for given in ((np.ma.array(distances), relevance), (distances, np.ma.array(relevance))):
+        with pytest.raises(TypeError, match="is a masked array"):
+            tie_blocks(*given)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "first", "message"),
+    [
+        (((1, 3), (1, 3)), 3, "from column 3"),
+        (((3, 2), (3, 2)), 0, r"distances have shape \(3, 2\)"),
+        (((1, 3), (1, 2)), 0, r"relevance has shape \(1, 2\)"),
+        (((1, 3), (1, 3)), -1, "first=-1: give an integer of at least 0"),
+    ],
+)
+def test_queries_that_are_no_columns_are_refused(shapes, first, message):
+    with pytest.raises(ValueError, match=message):
+        without_self(*map(np.zeros, shapes), first)

@@ -65,3 +65,8 @@ def test_steps_of_the_gain_add_up_to_differences_of_gains(rng):
                 assert sum(step for t, step in steps if low < t <= high) == 2**high - 2**low
     assert gain_steps(np.array([52])) == [(52, 2.0**52 - 1)]
     assert gain_steps(np.array([0, 0])) == []
+
+
+def test_masked_judgements_are_refused():
+    with pytest.raises(TypeError, match="judgements is a masked array"):
+        check_judgements(np.ma.masked_equal([[0, 1, 0], [0, 2, 1]], 0), 1, 3)

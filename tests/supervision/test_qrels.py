@@ -1,7 +1,9 @@
 import logging
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 from structhash import CGHash, Qrels, StructHash
 from structhash.pieces import load
@@ -326,3 +328,21 @@ def test_queries_without_relevant_documents_are_counted_as_skipped(topics):
     model = StructHash(n_bits=2, random_state=0).fit(X, qrels)
     assert qrels.count_queries(X) == len(np.unique(table[:, 0]))
     assert model.n_skipped_ == 1
+
+
+@pytest.mark.parametrize(
+    ("queries", "error", "message"),
+    [
+        (np.ma.masked_equal([[0.0, 1.0]], 0.0), TypeError, "Q is a masked array"),
+        (csr_array([[0.0, 1.0]]), TypeError, r"Q is sparse; give Q.toarray\(\)"),
+        ([[1.0, 2.0], [1.0]], ValueError, "Q holds rows of several lengths"),
+    ],
+)
+def test_query_vectors_that_would_be_misread_are_refused(queries, error, message):
+    with pytest.raises(error, match=message):
+        Qrels(np.array([[0, 1, 1]]), queries).training_matrix(np.zeros((3, 2)))
+
+
+def test_a_column_of_query_vectors_is_their_matrix():
+    qrels = Qrels(np.array([[0, 1, 1]]), pd.Series([np.array([1.0, 2.0]), np.array([3.0, 4.0])]))
+    np.testing.assert_array_equal(qrels.training_matrix(np.zeros((1, 2))), [[0, 0], [1, 2], [3, 4]])

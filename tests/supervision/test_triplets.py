@@ -54,3 +54,17 @@ def test_bad_triplet_weights(weights, rng):
         ValueError, match="triplet weights must be 2 finite numbers >= 0, not all 0 and not huge; got shape"
     ):
         triplets.comparisons(rows(4), rng)
+
+
+@pytest.mark.parametrize("weights", [["1", "1"], [1j, 1j]])
+def test_triplet_weights_are_numbers(weights, rng):
+    triplets = Triplets(np.array([[0, 1, 2], [1, 0, 2]]), np.array(weights))
+    with pytest.raises(ValueError, match=r"triplet weights must be 2 finite numbers .* got shape \(2,\) of"):
+        triplets.comparisons(np.zeros((3, 1)), rng)
+
+
+def test_masked_triplets_and_weights_are_refused(rng):
+    triplets = np.array([[0, 1, 2], [1, 0, 2]])
+    for given in (Triplets(np.ma.array(triplets)), Triplets(triplets, np.ma.array([1.0, 2.0], mask=[0, 1]))):
+        with pytest.raises(TypeError, match=r"triplet.* is a masked array"):
+            given.comparisons(np.zeros((3, 1)), rng)

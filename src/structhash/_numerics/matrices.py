@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["check_finite_rows", "open_matrix"]
+from structhash._numerics.blocks import row_slices
+from structhash._numerics.validation import describe, refuse_masked
+
+__all__ = ["check_finite_rows", "open_matrix", "read_matrix"]
 
 
 def open_matrix(X: Any, name: str = "X") -> Any:
@@ -28,7 +31,7 @@ def open_matrix(X: Any, name: str = "X") -> Any:
     Raises
     ------
     ValueError, TypeError
-        If X is masked, or its vectors have several lengths.
+        If X is masked or no rows at all, or its vectors have several lengths.
 
     Examples
     --------
@@ -37,8 +40,7 @@ def open_matrix(X: Any, name: str = "X") -> Any:
     >>> open_matrix(column).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
     """
-    if np.ma.isMaskedArray(X):
-        raise TypeError(f"{name} is a masked array; fill or drop what is masked and give a plain array")
+    refuse_masked(name, X)
     if hasattr(X, "toarray") or (hasattr(X, "columns") and X.shape[1] != 1):
         return X
     try:
@@ -46,6 +48,8 @@ def open_matrix(X: Any, name: str = "X") -> Any:
     except ValueError:  # a list of rows of several lengths
         rows = np.empty(len(X), object)
         rows[:] = X
+    if rows.ndim == 0 and rows.dtype.kind in "OSU":  # None, a path, a dict, an iterator
+        raise TypeError(f"{name} is {describe(X)}; give a matrix of numbers (n, d)")
     if rows.dtype == object and rows.ndim and rows.size == len(rows):  # also a frame with one column
         vectors = [np.asarray(row) for row in rows.ravel()]
         lengths = {vector.shape for vector in vectors}
@@ -58,6 +62,28 @@ def open_matrix(X: Any, name: str = "X") -> Any:
         if lengths and vectors[0].ndim == 1:
             return np.stack(vectors)
     return X if hasattr(X, "columns") else rows
+
+
+def read_matrix(X: Any, name: str = "X") -> NDArray[Any]:
+    """Rows of any container as a matrix (n, d) of finite numbers; ValueError or TypeError where they are none.
+
+    >>> read_matrix([[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
+    opened = open_matrix(X, name)
+    if hasattr(opened, "toarray"):
+        raise TypeError(f"{name} is sparse; give {name}.toarray()")
+    rows = np.asarray(opened)
+    if rows.dtype.kind in "OSU":
+        try:
+            rows = rows.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} holds what is no number ({error}); give numbers") from None
+    if rows.ndim != 2 or rows.dtype.kind not in "fiub":
+        raise ValueError(f"{name} is {rows.dtype} of shape {rows.shape}; give a matrix of numbers (n, d)")
+    for block in row_slices(len(rows)):
+        check_finite_rows(rows[block], name, block.start)
+    return rows
 
 
 def check_finite_rows(X: NDArray[Any], name: str = "X", first_row: int = 0) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,13 @@ __all__ = [
     "MAX_COUNT",
     "check_choice",
     "check_count",
+    "check_flag",
+    "check_list",
     "check_nonnegative",
     "check_positive",
     "describe",
     "join_names",
+    "refuse_masked",
 ]
 
 MAX_BITS = 2**16  # of a code
@@ -87,6 +90,31 @@ def check_nonnegative(name: str, value: Any) -> None:
     number: Any = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
     if not 0 <= number < np.inf:
         raise ValueError(f"{name}={describe(value)}: give a finite number of at least 0")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise ValueError unless the setting `name` is True or False: as text, "False" would be true."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={describe(value)}: give True or False")
+
+
+def check_list(name: str, value: Any) -> list[Any]:
+    """Return the items of an iterable; TypeError for text, whose items would be its letters, and for one value.
+
+    >>> check_list("bits", 64)
+    Traceback (most recent call last):
+    ...
+    TypeError: bits=64: give a list, such as [64]
+    """
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}={describe(value)}: give a list, such as [{describe(value)}]")
+    return list(value)
+
+
+def refuse_masked(name: str, value: Any) -> None:
+    """Raise TypeError for a masked array, whose masked numbers would be used as if they were not masked."""
+    if np.ma.isMaskedArray(value):
+        raise TypeError(f"{name} is a masked array; fill or drop what is masked and give a plain array")
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:

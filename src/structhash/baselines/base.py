@@ -222,8 +222,10 @@ def planes_through(
     ValueError
         If the planes are not finite.
     """
+    with np.errstate(over="ignore"):
+        planes = planes.astype(dtype)
     check_finite(planes)
-    return {"mean_": mean.astype(dtype), "planes_": planes.astype(dtype), **equal_bits(len(planes))}
+    return {"mean_": mean.astype(dtype), "planes_": planes, **equal_bits(len(planes))}
 
 
 def through_mean(mean: NDArray[Any], planes: NDArray[Any]) -> Planes:

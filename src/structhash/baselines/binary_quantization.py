@@ -108,7 +108,9 @@ class BinaryQuantization(Baseline):
             apart = hamming(self.encode(queries), codes).astype(np.float64) + 1.0
             for row, query in zip(apart, np.asarray(queries), strict=True):
                 best = _nearest_rows(row, n_rescored)
-                exact = ((vectors[best].astype(np.float64) - query.astype(np.float64)) ** 2).sum(axis=1)
+                away = vectors[best].astype(np.float64) - query.astype(np.float64)
+                away = np.ldexp(away, -int(np.frexp(np.abs(away).max())[1]))  # so that no square vanishes
+                exact = (away**2).sum(axis=1)
                 row[best] = exact / max(2 * exact.max(), np.finfo(float).tiny)
             return apart
 

@@ -172,10 +172,13 @@ class HDML(SupervisedBaseline):
         decay = self.weight_decay or choose_decay(Z, class_index, training, rng)
         W, losses, n_epochs = train(Z, class_index, training._replace(decay=decay, max_iter=self.max_iter), rng)
         check_finite(W)
+        with np.errstate(over="ignore"):
+            planes = (W[:, :-1] / deviation / scale).astype(X.dtype)
+        check_finite(planes)
         mean_scores = np.abs(Z @ W.T).mean(axis=0)
         return {
             "mean_": rows.mean.astype(X.dtype),
-            "planes_": (W[:, :-1] / deviation / scale).astype(X.dtype),
+            "planes_": planes,
             "intercept_": W[:, -1].astype(X.dtype),
             "slopes_": _MEAN_SOFT_SCORE / np.maximum(mean_scores, np.finfo(float).tiny),
             "weight_decay_": float(decay),

@@ -107,6 +107,7 @@ class TSH(SupervisedBaseline):
     source = "Lin et al. 2013"
     original = "Fassial/Alveo-CiM"
     settings_from = "authors': KSH loss, spectral inference, kernel SVM, 100 and 100 pairs a row; see notes"
+    magnitudes = (np.finfo(float).tiny, np.inf)
     fitted_fields = (
         Field("losses_", ("n_bits",)),
         *tree_fields("model_"),
@@ -214,7 +215,8 @@ def _svms(X: NDArray[Any], bits: NDArray[np.bool_], function: str, C: float) -> 
     """
     low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
     span = high - low
-    model = {"low": low, "scale": np.where(span > 0, 1 / np.where(span > 0, span, 1), 0.0)}
+    varied = span > np.finfo(float).tiny  # the inverse of a smaller span overflows
+    model = {"low": low, "scale": np.where(varied, 1 / np.where(varied, span, 1), 0.0)}
     Z = (X - low) * model["scale"]
     constant = bits.all(axis=0) | ~bits.any(axis=0)
     model["intercept"] = np.where(bits[0], 1.0, -1.0)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.rounding import merge_ties
+from structhash._numerics.validation import describe, refuse_masked
 from structhash.codes._kernels import add_tables, count_differing
 from structhash.codes.packing import check_codes
 
@@ -67,7 +68,11 @@ def byte_tables(weights: ArrayLike) -> NDArray[np.float64]:
     >>> byte_tables([1.0, 2.0, 4.0])[0, :8]
     array([0., 1., 2., 3., 4., 5., 6., 7.])
     """
-    weights = np.asarray(weights, dtype=np.float64)
+    refuse_masked("weights", weights)
+    given, weights = weights, np.asarray(weights)
+    if weights.dtype.kind not in "fiub":
+        raise ValueError(f"weights={describe(given)}: give numbers, one for each bit")
+    weights = weights.astype(np.float64)
     if weights.ndim != 1 or weights.size == 0:
         raise ValueError(f"weights must have shape (n_bits,) with n_bits at least 1, got {weights.shape}")
     with np.errstate(over="ignore"):
@@ -118,9 +123,7 @@ def weighted_hamming(queries: ArrayLike, codes: ArrayLike, weights: ArrayLike) -
     return distances
 
 
-def code_distances(
-    queries: NDArray[np.uint8], codes: NDArray[np.uint8], weights: NDArray[np.float64] | None
-) -> NDArray[Any]:
+def code_distances(queries: ArrayLike, codes: ArrayLike, weights: ArrayLike | None) -> NDArray[Any]:
     """Distances of packed codes for a metric: sums that differ by rounding errors only are tied.
 
     Parameters
@@ -133,7 +136,7 @@ def code_distances(
     Returns
     -------
     int32 or float64 array (n_queries, n)
-        `hamming`, or `weighted_hamming` in units of a millionth of the sum of the weights.
+        `hamming`, or `weighted_hamming` in units of a millionth of the sum of the absolute weights.
 
     Raises
     ------
@@ -142,11 +145,12 @@ def code_distances(
     """
     if weights is None:
         return hamming(queries, codes)
-    return merge_ties(weighted_hamming(queries, codes, weights), weights.sum())
+    return merge_ties(weighted_hamming(queries, codes, weights), float(np.abs(weights).sum()))
 
 
 def _same_width(queries: ArrayLike, codes: ArrayLike) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Both arrays as C-contiguous uint8 matrices; pad bits are unknown here and count as bits."""
+    refuse_masked("codes", codes)
     codes = np.asarray(codes)
     if codes.ndim != 2 or codes.shape[1] == 0:
         raise ValueError(f"codes must have shape (n, n_bytes) with n_bytes at least 1, got {codes.shape}")

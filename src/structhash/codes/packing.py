@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from structhash._numerics.validation import describe
+from structhash._numerics.validation import describe, refuse_masked
 
 __all__ = ["check_codes", "check_n_bits", "pack", "unpack"]
 
@@ -54,6 +54,7 @@ def pack(bits: ArrayLike) -> NDArray[np.uint8]:
     >>> pack(np.array([[1, 0, 1, 0, 0, 0, 0, 0, 1]], dtype=np.uint8))
     array([[5, 1]], dtype=uint8)
     """
+    refuse_masked("bits", bits)
     bits = np.asarray(bits)
     if bits.dtype not in (np.uint8, np.bool_):
         raise TypeError(f"bits must be uint8 or bool, got {bits.dtype}; convert with (bits > 0)")
@@ -124,6 +125,7 @@ def check_codes(codes: ArrayLike, n_bits: Any, name: str = "codes") -> NDArray[n
     """
     n_bits = check_n_bits(n_bits)
     width = -(-n_bits // 8)
+    refuse_masked(name, codes)
     codes = np.asarray(codes)
     if codes.dtype != np.uint8:
         raise TypeError(f"{name} must be packed bytes (uint8), got {codes.dtype}; use pack(bits)")

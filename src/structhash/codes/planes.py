@@ -90,6 +90,9 @@ def make_planes(center: Any, normals: Any, thresholds: Any) -> Planes:
         raise ValueError(
             f"{thresholds.shape} thresholds and a center {center.shape} do not fit normals {normals.shape}"
         )
+    _, exponent = np.frexp(np.abs(normals).max(axis=1, initial=0))
+    normals = np.ldexp(normals, -exponent[:, None])  # exact, and no square overflows or underflows
+    thresholds = np.ldexp(thresholds, -exponent)
     norms = np.linalg.norm(normals, axis=1)
     norms[norms == 0] = 1.0
     return Planes(center, np.ascontiguousarray(normals / norms[:, None]), thresholds / norms)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.labels import read_labels
-from structhash._numerics.randomness import check_random_state, generator
-from structhash._numerics.validation import MAX_BITS, check_count, check_positive
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import check_positive
 from structhash.estimators._auto_C import MAX_C, choose_C, values_around
-from structhash.estimators._input import CheckedInput
+from structhash.estimators._input import CheckedInput, open_queries
 from structhash.estimators._learned import LEARNED_FIELDS, LearnedEncoder, warn_about
 from structhash.estimators._threads import n_threads
 from structhash.families.base import Family
@@ -126,15 +126,13 @@ class ComparingEncoder(LearnedEncoder):
     def _load_pieces(self) -> Pieces:
         """The pieces of this encoder's settings, after a check of the others."""
         objective = load(self.objective_kind, self._objective())
-        check_count("n_bits", self.n_bits, most=MAX_BITS)
-        check_random_state(self.random_state)
+        self._check_shared_settings()
         n_threads(self.n_jobs)
         if not is_auto(self.C):
             try:
                 check_positive("C", self.C, most=MAX_C)
             except ValueError as error:
                 raise ValueError(f"{error}, or 'auto'") from None
-        check_positive("tolerance", self.tolerance)
         check_partners(self.n_near, self.n_far)
         return Pieces(
             load("families", self.family),
@@ -166,7 +164,8 @@ class ComparingEncoder(LearnedEncoder):
         """X after the checks, y as a supervision, and the class of each row where y is one label a row."""
         if isinstance(y, Supervision):
             self._refuse_auto_C(f"type {type(y).__name__}")
-            return self._check_input(X), y, None  # a supervision may compute with X, so X is floats
+            checked = self._check_input(X)  # a supervision may compute with X, so X is floats
+            return checked, open_queries(self, checked, y), None
         checked = self._check_input(X, keep=True)
         labels, supervision = read_labels(y, len(checked.X)), Labels(y, self.n_near, self.n_far)
         if labels.indicators is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from structhash._numerics.blocks import as_floats, row_slices
 from structhash._numerics.matrices import check_finite_rows, open_matrix
+from structhash.supervision import Qrels
 
 
 class CheckedInput(NamedTuple):
@@ -72,8 +74,16 @@ def open_beside(estimator: BaseEstimator, checked: CheckedInput, rows: Any, name
     vars(probe).update(checked.columns)
     try:
         return open_rows(probe, rows)
-    except ValueError as error:  # its message has "X"
-        raise ValueError(f"{name}: {error}") from None
+    except (TypeError, ValueError) as error:  # its message has "X"
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name}: {error}") from None
+
+
+def open_queries(estimator: BaseEstimator, checked: CheckedInput, y: Any) -> Any:
+    """Judgements with a frame of queries as those with its checked numbers; any other y as it is."""
+    if isinstance(y, Qrels) and hasattr(y.Q, "columns"):
+        return replace(y, Q=open_beside(estimator, checked, y.Q, "Q"))
+    return y
 
 
 def _check_magnitudes(method: str, rows: NDArray[Any], allowed: tuple[float, float]) -> None:
@@ -96,13 +106,32 @@ def _validate(estimator: BaseEstimator, X: Any, keep: bool, **settings: Any) -> 
     dtype = _number_type(X)
     if dtype is not None and dtype.kind in "mM":
         raise TypeError(f"X is {dtype}; give numbers, such as days since a date")
+    if dtype is not None and dtype.kind == "V":
+        raise TypeError(f"X has named fields ({', '.join(dtype.names or ())}); give a plain matrix (n, d)")
     number = dtype is not None and dtype.kind in "fiub"
     allowed: Any = [np.float64, np.float32]
     if number and isinstance(X, np.ndarray) and keep:
         allowed = None
     elif dtype is not None and number and dtype.itemsize <= 2:
         allowed = np.float32
-    return validate_data(estimator, X, dtype=allowed, ensure_all_finite=False, **settings)
+    try:
+        return validate_data(estimator, X, dtype=allowed, ensure_all_finite=False, **settings)
+    except (TypeError, ValueError) as error:
+        _name_column(X, error)
+        raise
+
+
+def _name_column(X: Any, error: Exception) -> None:
+    """ValueError that names the first column of a pandas frame that is not of numbers, if there is one."""
+    for place, name in enumerate(X.columns if hasattr(X, "iloc") else ()):
+        column = X.iloc[:, place]
+        try:
+            if np.asarray(column).dtype.kind not in "mM":
+                column.to_numpy(np.float64, na_value=np.nan)
+                continue
+        except (TypeError, ValueError):
+            pass
+        raise ValueError(f"column {name!r} of X is {column.dtype}; give columns of numbers only") from error
 
 
 def _number_type(X: Any) -> np.dtype[Any] | None:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from structhash._numerics.randomness import check_random_state
+from structhash._numerics.validation import MAX_BITS, check_count, check_flag, check_positive
 from structhash.estimators._same_codes import warn_about_same_codes
 from structhash.estimators.base import HashEncoder
 from structhash.families.starts.base import Start
@@ -68,6 +70,14 @@ class LearnedEncoder(HashEncoder):
     def _variant(self, **changed: Any) -> Any:
         """An unfitted copy with these settings."""
         return clone(self).set_params(**changed)
+
+    def _check_shared_settings(self) -> None:
+        """Refuse settings that all subclasses have, where they are not allowed."""
+        check_count("n_bits", self.n_bits, most=MAX_BITS)
+        check_positive("tolerance", self.tolerance)
+        check_random_state(self.random_state)
+        check_flag("stop_at_optimum", self.stop_at_optimum)
+        check_flag("warm_start", self.warm_start)
 
     def _plan(self, start: Start) -> Plan:
         """How bits are generated with these settings."""

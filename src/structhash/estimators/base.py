@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from structhash._numerics.validation import describe
+from structhash._numerics.validation import check_list, describe
 from structhash.codes import unpack
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.estimators._fitted import check_attributes
@@ -130,7 +130,10 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
     def name_columns(self, names: list[str]) -> None:
         """Remember the names of the columns of a table that holds numbers only, such as a .csv file."""
         check_is_fitted(self)
-        self.column_names_ = list(names)
+        given, width = check_list("names", names), self.n_features_in_
+        if len(given) != width or not all(isinstance(name, str) for name in given):
+            raise ValueError(f"names={describe(names)}: give a text for each of the {width} columns")
+        self.column_names_ = given
 
     def _store(self, columns: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
         """Become fitted: drop every attribute of an earlier fit and set these, arrays in C order.

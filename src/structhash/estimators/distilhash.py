@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from structhash._numerics.randomness import check_random_state, generator
-from structhash._numerics.validation import MAX_BITS, check_count, check_positive, describe
+from structhash._numerics.randomness import generator
+from structhash._numerics.validation import describe
 from structhash.embeddings.base import Embedding
-from structhash.estimators._input import CheckedInput
+from structhash.estimators._input import CheckedInput, open_queries
 from structhash.estimators._learned import LEARNED_FIELDS, LearnedEncoder, warn_about
 from structhash.estimators._unlabeled import check_unlabeled
 from structhash.estimators.structhash import StructHash
@@ -235,9 +235,7 @@ class DistilHash(LearnedEncoder):
 
     def _load_pieces(self) -> _Pieces:
         """The pieces of this encoder's settings, after a check of the others."""
-        check_count("n_bits", self.n_bits, most=MAX_BITS)
-        check_positive("tolerance", self.tolerance)
-        check_random_state(self.random_state)
+        self._check_shared_settings()
         return _Pieces(self._named_embedding(), load("families", self.family), load("starts", self.start))
 
     def _learn(self, X: Any, y: Any, unlabeled: Any, pieces: _Pieces) -> Iterator[Step]:
@@ -287,6 +285,7 @@ class DistilHash(LearnedEncoder):
             advice = "leave out the one or the other"
             raise ValueError(f"{given} for labels, one a row, or none; here y is Qrels: {advice}")
         checked = self._check_input(X, keep=True)
+        qrels = open_queries(self, checked, qrels)
         relevant = relevant_documents(checked.X, qrels)
         from_documents = self._distil(checked.X, None, None, pieces)
         from_judgements = self._rank(checked.X, qrels, pieces)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from structhash._numerics.interrupts import interrupted
 from structhash._numerics.labels import read_classes
-from structhash._numerics.matrices import open_matrix
-from structhash._numerics.validation import MAX_BITS, check_count, describe
-from structhash.evaluation.methods import Method, parse_method
+from structhash._numerics.matrices import read_matrix
+from structhash._numerics.validation import MAX_BITS, check_count, check_list, describe
+from structhash.evaluation.methods import Method, as_method
 from structhash.evaluation.scoring import (
     MEASURES,
     Relevance,
@@ -140,13 +140,14 @@ def check_request(
     ValueError, TypeError
         If a method, a setting or a measure is not known, or a number is not allowed.
     """
-    lengths, draws, names = list(bits), list(seeds), list(measures)
+    lengths, draws = check_list("bits", bits), check_list("seeds", seeds)
+    names = check_list("measures", measures)
     for n_bits in lengths:
         check_count("bits", n_bits, most=MAX_BITS)
     for seed in draws:
         check_count("seeds", seed, least=0, most=2**32 - 1)
     check_measures(names, ties)
-    parsed = [parse_method(method) if isinstance(method, str) else method for method in methods]
+    parsed = [as_method(method) for method in check_list("methods", methods)]
     if failures not in ("raise", "keep"):
         raise ValueError(f"failures={describe(failures)}: give 'raise' or 'keep'")
     request = Request(parsed, [int(n_bits) for n_bits in lengths], [int(seed) for seed in draws], names, ties)
@@ -249,7 +250,7 @@ def compare(
     >>> [result.distance for result in compare(["float", "lsh"], X, y, bits=[4], seeds=[0])]
     ['L2', 'plain']
     """
-    X = np.asarray(open_matrix(X))
+    X = read_matrix(X)
     _, class_index = read_classes(y, len(X))
     sizes = _check_sizes(protocol, n_queries, n_train)
     request = check_request(methods, bits, seeds, measures, ties, failures, finished, on_fit)
@@ -258,7 +259,7 @@ def compare(
 
 def _check_sizes(protocol: str, n_queries: int, n_train: int | None) -> dict[str, int]:
     """The sizes of a split, after the checks of its protocol and numbers."""
-    if protocol not in PROTOCOLS:
+    if not isinstance(protocol, str) or protocol not in PROTOCOLS:
         raise ValueError(f"protocol={describe(protocol)}: give {' or '.join(PROTOCOLS)}")
     check_count("n_queries", n_queries)
     if n_train is None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.matrices import open_matrix
+from structhash._numerics.matrices import read_matrix
 from structhash._numerics.validation import check_count
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation.compare import Fit, Request, Result, check_request, run_fits
@@ -157,12 +157,23 @@ def compare_judged(
     request = check_request(methods, bits, seeds, measures, ties, failures, finished, on_fit)
     for method in request.methods:
         check_judged_method(method)
-    X, Q = np.asarray(open_matrix(X)), np.asarray(open_matrix(Q, "Q"))
+    X, Q = _read_vectors(X, Q)
     table = check_judgements(qrels, len(Q), len(X))
     relevance = judged_relevance(table, len(Q), len(X))
     dealt = [judgement_folds(table, len(Q), seed, folds) for seed in request.seeds]
     tasks = [_Task(X, Q, table, relevance, each, seed) for each, seed in zip(dealt, request.seeds)]
     return run_fits(request, _fits(request, tasks))
+
+
+def _read_vectors(X: Any, Q: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Documents and queries as matrices of one width; frames must have their columns in one order."""
+    names = [list(each.columns) for each in (X, Q) if hasattr(each, "columns")]
+    if len(names) == 2 and names[0] != names[1]:
+        raise ValueError("X and Q have other columns, or in another order; give Q[X.columns]")
+    X, Q = read_matrix(X), read_matrix(Q, "Q")
+    if X.shape[1] != Q.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} columns and Q has {Q.shape[1]}; give both as many")
+    return X, Q
 
 
 def check_judged_method(method: str | Method) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from structhash._numerics.validation import describe
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import ESTIMATORS
 from structhash.pieces import build, classes
@@ -16,6 +17,7 @@ from structhash.training.selection import best, trials
 __all__ = [
     "VARIANTS",
     "Method",
+    "as_method",
     "encoders_by_name",
     "every_method",
     "parse_method",
@@ -155,6 +157,15 @@ def parse_method(spec: str) -> Method:
         encoder.check_settings()
     if method.on_database and not encoders[0].takes_unlabeled:
         _check_without_labels(method, name)
+    return method
+
+
+def as_method(method: Any) -> Method:
+    """A method as it is, or the one that a text names; TypeError for anything else."""
+    if isinstance(method, str):
+        return parse_method(method)
+    if not isinstance(method, Method):
+        raise TypeError(f"{describe(method)} is no method; give a text such as 'itq' or 'structhash:C=3'")
     return method
 
 

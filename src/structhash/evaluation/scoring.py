@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from structhash import metrics
-from structhash._numerics.blocks import row_slices, rows_within
+from structhash._numerics.blocks import row_slices, rows_within, spread_rows
 from structhash._numerics.rounding import merge_ties
+from structhash._numerics.validation import check_list
 from structhash.codes import code_distances
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation._collectors import collector
@@ -34,6 +35,8 @@ __all__ = [
 MEASURES = ("ndcg_paper@100", "precision@100", "map", "pr_area")
 
 _MAX_DISTANCES = 1_000_000  # of one block
+_MEDIAN_ROWS = 1001  # rows whose median is near that of all
+_MAX_SPREAD = 1e4  # squared norms further above their median set no unit: one outlier would tie all others
 _FLOAT_DIGITS = 12  # float distances that agree in so many digits of the largest tie
 
 Block = tuple[NDArray[Any], NDArray[Any]]  # distances of some queries to the database, and relevance: (q, n)
@@ -85,7 +88,7 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
     >>> retrieval([block], ["precision@2"]).mean
     {'precision@2': 0.5}
     """
-    collectors = {name: collector(name) for name in measures}
+    collectors = {name: collector(name) for name in check_list("measures", measures)}
     n_blocks = 0
     for distances, relevance in blocks:
         tied = metrics.tie_blocks(distances, relevance, ties)
@@ -102,14 +105,15 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
 
 def check_measures(measures: Iterable[str], ties: str = "expected") -> None:
     """Refuse names that are not measures, and an unknown word for `ties`; ValueError lists what is allowed."""
-    for name in measures:
+    for name in check_list("measures", measures):
         collector(name)
     metrics.tie_blocks(np.zeros((0, 0)), np.zeros((0, 0), bool), ties)
 
 
 def same_label(y_queries: NDArray[Any], y: NDArray[Any]) -> Relevance:
     """Relevance by labels: a document is relevant to a query that has the same label."""
-    return lambda rows: y_queries[rows, None] == y[None]
+    wanted, found = np.asarray(y_queries), np.asarray(y)
+    return lambda rows: wanted[rows, None] == found[None]
 
 
 def judged_relevance(judgements: NDArray[Any], n_queries: int, n_documents: int) -> Relevance:
@@ -167,8 +171,9 @@ def code_blocks(
 def float_blocks(queries: NDArray[Any], rows: NDArray[Any], relevance: Relevance) -> Iterator[Block]:
     """Euclidean distances of vectors, block by block.
 
-    A block holds ||x||^2 - 2 q'x, which orders the rows x as the distance to the query q does. Numbers that
-    differ by rounding only are made equal, so that they tie.
+    A block holds ||x||^2 - 2 q'x, which orders the rows x as the distance to the query q does. Both are
+    measured from the median of the rows, in units of a power of two: no digit is lost far from the origin, and
+    integers stay exact. Numbers that differ by rounding only are made equal, so that they tie.
 
     Parameters
     ----------
@@ -183,10 +188,15 @@ def float_blocks(queries: NDArray[Any], rows: NDArray[Any], relevance: Relevance
         For `retrieval`.
     """
     rows = rows.astype(np.float64)
+    origin = np.median(rows[spread_rows(len(rows), _MEDIAN_ROWS)], axis=0)
+    rows -= origin
+    exponent = -int(np.frexp(np.abs(rows).max(initial=0))[1])
+    rows = np.ldexp(rows, exponent)
     norms = (rows**2).sum(axis=1)
+    largest = min(norms.max(), _MAX_SPREAD * np.median(norms[norms > 0])) if norms.any() else 0.0
     for block in _query_slices(len(queries), len(rows)):
-        q = queries[block].astype(np.float64)
-        yield merge_ties(norms - 2 * q @ rows.T, norms.max(), _FLOAT_DIGITS), relevance(block)
+        q = np.ldexp(queries[block].astype(np.float64) - origin, exponent)
+        yield merge_ties(norms - 2 * q @ rows.T, largest, _FLOAT_DIGITS), relevance(block)
 
 
 def every_distance(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.blocks import row_slices, rows_within
-from structhash._numerics.validation import check_choice
+from structhash._numerics.validation import check_choice, check_count, refuse_masked
 
 __all__ = ["MAX_GRADE", "TieBlocks", "tie_blocks", "without_self"]
 
@@ -104,6 +104,8 @@ def tie_blocks(distances: ArrayLike, relevance: ArrayLike, ties: str = "expected
     (array([2, 1, 1]), array([1, 1, 0]))
     """
     check_choice("ties", ties, ("expected", "id"))
+    refuse_masked("distances", distances)
+    refuse_masked("relevance", relevance)
     dist, rel = np.asarray(distances), np.asarray(relevance)
     top = _check_rankings(dist, rel)
     grades = np.stack([(rel == grade).sum(axis=1) for grade in range(1, max(top, 1) + 1)], axis=1)
@@ -135,6 +137,13 @@ def without_self(
     >>> without_self(np.array([[1, 0, 2]]), np.array([[True, True, False]]), first=1)
     (array([[1, 2]]), array([[ True, False]]))
     """
+    distances, relevance = np.asarray(distances), np.asarray(relevance)
+    check_count("first", first, 0)
+    if distances.ndim != 2 or relevance.shape != distances.shape or first + len(distances) > distances.shape[1]:
+        raise ValueError(
+            f"distances have shape {distances.shape} and relevance has shape {relevance.shape}, from column "
+            f"{first}; give both one shape (q, n), with a column for each of the q queries"
+        )
     q, n = distances.shape
     others = np.ones((q, n), bool)
     others[np.arange(q), first + np.arange(q)] = False

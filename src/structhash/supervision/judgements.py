@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.validation import refuse_masked
 from structhash.metrics import MAX_GRADE
 
 __all__ = ["by_query", "check_judgements", "gain_steps", "read_trec"]
@@ -101,6 +102,7 @@ def check_judgements(judgements: Any, n_queries: int, n_documents: int) -> NDArr
     >>> check_judgements([[0, 2, 1], [0, 1, 0], [0, 2, 1]], n_queries=1, n_documents=3).tolist()
     [[0, 1, 0], [0, 2, 1]]
     """
+    refuse_masked("judgements", judgements)
     table = np.asarray(judgements)
     whole = table.dtype.kind in "iu" or all(type(number) is int for number in table.ravel())  # int: a huge one
     if table.ndim != 2 or table.shape[1] != 3 or len(table) == 0 or not whole:

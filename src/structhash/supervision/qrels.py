@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.matrices import open_matrix
 from structhash._numerics.validation import describe
 from structhash.pair_weights import Comparisons
 from structhash.supervision._draw import draw_others, draw_some, make_comparisons
@@ -126,20 +127,30 @@ class Qrels(Supervision):
         ValueError
             If Q is not a finite matrix as wide as X, or the dtype of X cannot hold it.
         """
-        if self.Q is None:
+        vectors = self.query_vectors()
+        if vectors is None:
             return X
         self.check_queries(X.shape[1])
         with np.errstate(over="ignore"):
-            Q = np.asarray(self.Q).astype(X.dtype, copy=False)
+            Q = vectors.astype(X.dtype, copy=False)
         if not np.isfinite(Q).all():
             raise ValueError(f"Q has numbers that {X.dtype}, the type of X, cannot hold; give both in one unit")
         return np.vstack([X, Q])
 
+    def query_vectors(self) -> NDArray[Any] | None:
+        """Q as an array; None without Q. ValueError or TypeError where Q is masked, sparse, or ragged."""
+        if self.Q is None:
+            return None
+        Q = open_matrix(self.Q, "Q")
+        if hasattr(Q, "toarray"):
+            raise TypeError("Q is sparse; give Q.toarray()")
+        return np.asarray(Q)
+
     def check_queries(self, width: int) -> None:
         """ValueError where Q is given and is not a finite matrix of this width."""
-        if self.Q is None:
+        Q = self.query_vectors()
+        if Q is None:
             return
-        Q = np.asarray(self.Q)
         if Q.ndim != 2 or len(Q) == 0 or Q.shape[1] != width or Q.dtype.kind not in "fiub":
             raise ValueError(f"Q is {Q.dtype} of shape {Q.shape}; give numbers, {width} columns as X has")
         if not np.isfinite(Q).all():

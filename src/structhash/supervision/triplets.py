@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.validation import refuse_masked
 from structhash.pair_weights import Comparisons
 from structhash.supervision.base import Supervision
 
@@ -45,11 +46,10 @@ class Triplets(Supervision):
             If the triplets are not integers (T, 3), name a row outside X or one row twice, or a weight is not
             allowed.
         """
+        refuse_masked("triplets", self.indices)
         triplets = np.asarray(self.indices)
         _check_triplets(triplets, len(X))
-        weights = None if self.weights is None else np.asarray(self.weights, np.float64)
-        if weights is not None:
-            _check_weights(weights, len(triplets))
+        weights = None if self.weights is None else _read_weights(self.weights, len(triplets))
         i, j, k = triplets.astype(np.int32).T
         pointer = np.arange(len(triplets) + 1)
         return Comparisons(i.astype(np.int64), j, pointer, k, pointer, weights)
@@ -70,9 +70,13 @@ def _check_triplets(triplets: NDArray[Any], n_rows: int) -> None:
         raise ValueError(f"triplet {first} is {triplets[first].tolist()}; its three rows must differ")
 
 
-def _check_weights(weights: NDArray[np.float64], n_triplets: int) -> None:
-    if weights.shape != (n_triplets,) or not (weights >= 0).all() or not 0 < weights.max() < 1e300 / n_triplets:
+def _read_weights(weights: Any, n_triplets: int) -> NDArray[np.float64]:
+    refuse_masked("triplet weights", weights)
+    found = np.asarray(weights)
+    number = found.shape == (n_triplets,) and found.dtype.kind in "fiub"
+    if not number or not (found >= 0).all() or not 0 < found.max() < 1e300 / n_triplets:
         raise ValueError(
             f"triplet weights must be {n_triplets} finite numbers >= 0, not all 0 and not huge; "
-            f"got shape {weights.shape}"
+            f"got shape {found.shape} of {found.dtype}"
         )
+    return found.astype(np.float64)

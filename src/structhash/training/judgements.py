@@ -68,7 +68,8 @@ def judgements_help(
     """
     if len(relevant) < N_FOLDS:
         return False
-    rng, vectors = np.random.default_rng(0), X if qrels.Q is None else np.asarray(qrels.Q)
+    rng, queries = np.random.default_rng(0), qrels.query_vectors()
+    vectors = X if queries is None else queries
     table = np.asarray(qrels.judgements)
     order = rng.permutation(list(relevant))[:MAX_QUERIES]
     others = rng.permutation(len(X))[:MAX_OTHERS]
