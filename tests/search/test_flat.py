@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import structhash.search.flat as module
+import structhash.search._stored as module
 from structhash.codes import pack
 from structhash.io import container as files
 from structhash.search import Exact, Flat, load_index
@@ -74,7 +74,7 @@ def test_ties_at_the_last_rank(own_ids):
 
 
 def test_blocks_of_queries(monkeypatch):
-    monkeypatch.setattr(module, "_QUERIES_A_SEARCH", 3)
+    monkeypatch.setattr(module, "_QUERIES_AT_ONCE", 3)
     flat, exact = both(8, random_codes(50, 8, 0))
     assert_same(flat, exact, random_codes(10, 8, 1), 5, 1)
 
