@@ -17,6 +17,7 @@ from structhash.search.base import Index
 
 __all__ = ["Block", "StoredIndex"]
 
+_SMALL_BLOCK = 1024  # codes that take about as long to copy as to search for by themselves
 _QUERIES_AT_ONCE = 256  # bounds what is held of all blocks before it is cut to k
 
 # One lock serves all indexes, so that an index can be pickled. Threads hold it while they add or merge codes.
@@ -173,12 +174,12 @@ def _ids_of(rows: NDArray[np.int64], first: int, block: Block) -> NDArray[np.int
 
 
 def _append(blocks: tuple[Block, ...], new: Block) -> tuple[Block, ...]:
-    """Append a block, merged with the last blocks while they are less than twice as large.
+    """Append a block, merged with the last blocks while they are small or less than twice as large.
 
-    So n codes are in at most log2(n) + 1 blocks, and n adds of one code copy n log2(n) codes.
+    So n codes are in at most log2(n) + 1 blocks, and n adds of one code copy at most n (log2(n) + 2048) codes.
     """
     first, size = len(blocks), len(new.codes)
-    while first and len(blocks[first - 1].codes) < 2 * size:
+    while first and len(blocks[first - 1].codes) < 2 * max(size, _SMALL_BLOCK):
         first -= 1
         size += len(blocks[first].codes)
     return (*blocks[:first], _merge((*blocks[first:], new)))
