@@ -1,6 +1,7 @@
 """Metrics by text name; a new file is a new metric."""
 
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -55,6 +56,22 @@ def test_names_differ_in_discount():
     blocks = tie_blocks([[1, 2, 3, 4]], [[0, 0, 1, 1]])
     assert parse("ndcg@3")(blocks) == ndcg(blocks, 3, "standard")
     assert parse("ndcg_paper@3")(blocks) == ndcg(blocks, 3, "paper") != ndcg(blocks, 3, "standard")
+
+
+@pytest.mark.parametrize("name", [name for name in FORMS.split(", ") if name.endswith("@k")])
+def test_a_huge_cut_is_exact_and_needs_no_memory(name):
+    rng = np.random.default_rng(0)
+    blocks = tie_blocks(rng.integers(0, 5, (4, 30)), rng.integers(0, 2, (4, 30)))
+    for k in (31, 10**9, 2**63, 10**18, 10**308, 10**400):
+        shrinks = name == "precision@k"  # the other metrics do not divide by k
+        expected = parse(name.replace("@k", "@30"))(blocks) * ((30 / k if k < 10**400 else 0) if shrinks else 1)
+        tracemalloc.start()
+        try:
+            found = parse(name.replace("@k", f"@{k}"))(blocks)
+            assert tracemalloc.get_traced_memory()[1] < 1e5
+        finally:
+            tracemalloc.stop()
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
 def test_a_new_file_is_a_new_metric(add_file):

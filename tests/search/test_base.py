@@ -5,6 +5,7 @@ import json
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -139,6 +140,94 @@ def test_lengths_and_arguments_are_refused(piece):
         piece(8).radius(queries, -1)
     with pytest.raises(ValueError, match="queries of 8 bits must have 1 bytes"):
         piece(8).search(np.zeros((1, 2), dtype=np.uint8), 1)
+
+
+# arguments of every index
+
+NAMES_INSTEAD = "leave ids out and look names up by row number, as names"
+CONVERT = r"convert them with astype\(np.int64\)"
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("ids", "error", "message"),
+    [
+        (["a", "b"], TypeError, f"got <U1 such as 'a'; {NAMES_INSTEAD}"),
+        (np.array(["a", "b"], dtype=object), TypeError, f"got object such as 'a'; {NAMES_INSTEAD}"),
+        (pd.Series(["a", "b"]), TypeError, f"such as 'a'; {NAMES_INSTEAD}"),
+        (pd.Series(["a", "b"], dtype="category"), TypeError, f"such as 'a'; {NAMES_INSTEAD}"),
+        (pd.Series([3, None]), TypeError, f"got float64 such as 3.0; {NAMES_INSTEAD}"),
+        (
+            pd.to_datetime(["2020-01-01", "2020-01-02"]),
+            TypeError,
+            f"got datetime64.* such as .*; {NAMES_INSTEAD}",
+        ),
+        (pd.DataFrame({"id": [3, 4]}), ValueError, r"shape \(2,\), one for each code, got \(2, 1\)"),
+        ([1.5, 2.5], TypeError, f"got float64 such as 1.5; {NAMES_INSTEAD}"),
+        ([1.0, 2.0], TypeError, f"got float64 such as 1.0; {CONVERT}"),
+        (np.array([1, 2], dtype=object), TypeError, f"got object such as 1; {CONVERT}"),
+        ([True, False], TypeError, f"got bool such as True; {NAMES_INSTEAD}"),
+        ([None, 1], TypeError, f"got object such as None; {NAMES_INSTEAD}"),
+        (np.ma.masked_equal([1, 2], 2), TypeError, "got a masked array; give ids without a mask"),
+        ([[1], [2, 3]], ValueError, r"shape \(2,\), one for each code, got \[\[1\], \[2, 3\]\]"),
+        ({1, 2}, TypeError, f"got object such as {{1, 2}}; {NAMES_INSTEAD}"),
+        (5, ValueError, r"shape \(2,\), one for each code, got \(\)"),
+    ],
+)
+def test_ids_that_are_no_whole_numbers_are_refused(piece, ids, error, message):
+    index = piece(8)
+    with pytest.raises(error, match=message):
+        index.add(np.zeros((2, 1), dtype=np.uint8), ids)
+    assert index.ntotal == 0
+
+
+@EVERY
+@pytest.mark.parametrize("ids", [pd.Series([7, 3], index=[9, 9]), pd.Series([7, 3], dtype="Int64"), (7, 3)])
+def test_whole_numbers_of_any_container_are_ids(piece, ids):
+    index = piece(8)
+    index.add(np.array([[0], [1]], dtype=np.uint8), ids)
+    assert index.search(np.array([[0]], dtype=np.uint8), 2)[1].tolist() == [[7, 3]]
+
+
+@EVERY
+@pytest.mark.parametrize("k", [True, np.True_, 2.0, "2", None, np.array([2])])
+def test_a_number_of_neighbours_that_is_no_whole_number_is_refused(piece, k):
+    with pytest.raises(TypeError, match="k must be a whole number, got"):
+        piece(8).search(np.zeros((1, 1), dtype=np.uint8), k)
+
+
+@EVERY
+def test_more_neighbours_than_codes_need_no_memory(piece):
+    index = piece(8)
+    index.add(random_codes(3, 8, 0))
+    for k in (np.int8(2), np.uint64(2), np.array(2)):
+        assert index.search(random_codes(2, 8, 1), k)[1].shape == (2, 2)
+    for k in (2**27, 2**63, 10**400):
+        with pytest.raises(ValueError, match=r"the index has only 3 codes.*give k of at most 3"):
+            index.search(random_codes(2, 8, 1), k)
+
+
+@EVERY
+@pytest.mark.filterwarnings("error")
+def test_a_radius_is_any_real_number_of_at_least_0(piece):
+    index, queries = piece(8), np.zeros((1, 1), dtype=np.uint8)
+    index.add(np.array([[0], [1], [255]], dtype=np.uint8))
+    for r, found in (
+        (0, 1),
+        (-0.0, 1),
+        (np.float16(1), 2),
+        (np.int8(1), 2),
+        (1.5, 2),
+        (np.inf, 3),
+        (10**400, 3),
+    ):
+        assert index.radius(queries, r)[0].tolist() == [0, found]
+    for r in (True, np.True_, "1", None, 1j):
+        with pytest.raises(TypeError, match="the radius must be a number, got"):
+            index.radius(queries, r)
+    for r in (np.nan, np.float32(np.nan), -np.inf, -(10**400)):
+        with pytest.raises(ValueError, match="the radius must be at least 0, got"):
+            index.radius(queries, r)
 
 
 # the base class

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import faiss
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import structhash.search.flat as module
+import structhash.search._stored as module
 from structhash.codes import pack
 from structhash.io import container as files
 from structhash.search import Exact, Flat, load_index
@@ -74,7 +75,7 @@ def test_ties_at_the_last_rank(own_ids):
 
 
 def test_blocks_of_queries(monkeypatch):
-    monkeypatch.setattr(module, "_QUERIES_A_SEARCH", 3)
+    monkeypatch.setattr(module, "_QUERIES_AT_ONCE", 3)
     flat, exact = both(8, random_codes(50, 8, 0))
     assert_same(flat, exact, random_codes(10, 8, 1), 5, 1)
 
@@ -208,12 +209,70 @@ def test_read_faiss_refuses(tmp_path):
         Flat.read_faiss(tmp_path / "nothing")
     with pytest.raises(ValueError, match="it is not a file"):
         Flat.read_faiss(tmp_path)
-    faiss.write_index_binary(faiss.IndexBinaryHNSW(8, 4), str(tmp_path / "hnsw"))
-    with pytest.raises(ValueError, match="not a faiss file of a flat binary index"):
-        Flat.read_faiss(tmp_path / "hnsw")
-    faiss.write_index_binary(faiss.IndexBinaryIDMap2(faiss.IndexBinaryHNSW(8, 4)), str(tmp_path / "mapped"))
-    with pytest.raises(ValueError, match="not a faiss file of a flat binary index"):
-        Flat.read_faiss(tmp_path / "mapped")
+
+
+OTHER_INDEXES = [
+    faiss.IndexBinaryHNSW(8, 4),
+    faiss.IndexBinaryIDMap2(faiss.IndexBinaryHNSW(8, 4)),
+    faiss.IndexBinaryIVF(faiss.IndexBinaryFlat(8), 8, 2),
+    faiss.IndexBinaryHash(8, 4),
+    faiss.IndexFlatL2(8),
+    faiss.IndexIVFFlat(faiss.IndexFlatL2(8), 8, 2),
+]
+
+
+@pytest.mark.parametrize("index", OTHER_INDEXES, ids=lambda index: type(index).__name__)
+def test_files_of_other_faiss_indexes_are_refused(index, tmp_path):
+    binary = isinstance(index, faiss.IndexBinary)
+    (faiss.write_index_binary if binary else faiss.write_index)(index, str(tmp_path / "other"))
+    message = (
+        r"cannot read .*other: it is not a faiss file of a flat binary index; read it with faiss, or index"
+    )
+    with pytest.raises(ValueError, match=message):
+        Flat.read_faiss(tmp_path / "other")
+
+
+@pytest.mark.parametrize("kind", [None, faiss.IndexBinaryIDMap, faiss.IndexBinaryIDMap2])
+@pytest.mark.parametrize("n", [0, 1, 300])
+@pytest.mark.parametrize("n_bits", [8, 64, 136])
+def test_files_that_faiss_wrote_open(kind, n, n_bits, tmp_path):
+    codes, ids = random_codes(n, n_bits, 0), np.random.default_rng(1).permutation(2**40 + np.arange(n))
+    index = faiss.IndexBinaryFlat(n_bits)
+    if kind is None:
+        index.add(codes)
+    else:
+        flat, index = index, kind(index)  # faiss does not keep `flat` alive
+        index.add_with_ids(codes, ids)
+        assert flat.ntotal == n
+    faiss.write_index_binary(index, str(tmp_path / "index.faiss"))
+    opened = Flat.read_faiss(tmp_path / "index.faiss")
+    order = np.arange(n) if kind is None else np.argsort(ids)
+    np.testing.assert_array_equal(opened.table()[0], codes[order])
+    np.testing.assert_array_equal(opened.ids, np.arange(n) if kind is None else ids[order])
+
+
+def test_threads_read_files_while_another_uses_faiss(tmp_path):
+    """Small files and a large one open at once, and the limit of faiss on what it reads does not move."""
+    limit = faiss.get_deserialization_vector_byte_limit()
+    small, large, codes = tmp_path / "small", tmp_path / "large", random_codes(200_000, 64, 0)
+    for path, n in ((small, 3), (large, len(codes))):
+        index = Flat(64)
+        index.add(codes[:n])
+        index.write_faiss(path)
+
+    def read_by_flat(number):
+        for _ in range(40):
+            assert Flat.read_faiss(small).ntotal == 3
+            assert faiss.get_deserialization_vector_byte_limit() == limit
+        return Flat.read_faiss(large).ntotal
+
+    def read_by_faiss(number):
+        return {faiss.read_index_binary(str(large)).ntotal for _ in range(40)}
+
+    with ThreadPoolExecutor(8) as pool:
+        mine, theirs = pool.map(read_by_flat, range(6)), pool.map(read_by_faiss, range(2))
+        assert list(mine) == [200_000] * 6
+        assert list(theirs) == [{200_000}] * 2
 
 
 @pytest.mark.parametrize("ids", [None, [9, 4, 6]])
@@ -223,6 +282,8 @@ def test_damaged_faiss_files_open_or_say_why(tmp_path, ids):
     path = tmp_path / "index.faiss"
     index.write_faiss(path)
     content = path.read_bytes()
+    end = len(content) if ids is None else len(content) - 32  # the ids and their number
+    values = {*range(end - 6, end), *range(end + 8, len(content))}  # there is no checksum over them
     for length in range(len(content)):
         path.write_bytes(content[:length])
         with pytest.raises(ValueError, match=r"cannot read .*index\.faiss: it is"):
@@ -236,7 +297,10 @@ def test_damaged_faiss_files_open_or_say_why(tmp_path, ids):
         except ValueError as error:
             assert str(path) in str(error)  # noqa: PT017
         else:
-            opened.search(np.zeros((1, opened.n_bits // 8), dtype=np.uint8), 2)
+            assert (opened.n_bits, opened.ntotal) == (16, 3)
+            if place // 8 not in values:
+                np.testing.assert_array_equal(opened.table()[0], index.table()[0])
+                np.testing.assert_array_equal(opened.ids, index.ids)
 
 
 WITHOUT_FAISS = """

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from structhash._numerics.threads import one_blas_thread
 from structhash._numerics.validation import check_count, describe
 from structhash.baselines._anchor_graph import (
     EIGENVECTOR_NOISE,
@@ -133,7 +134,7 @@ class AGH(Baseline):
 
     def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
         n_vectors = -(-self.n_bits // self.layers)
-        with threadpool_limits(1):  # k-means has OpenMP threads, too
+        with one_blas_thread(), threadpool_limits(1, user_api="openmp"):  # k-means has OpenMP threads, too
             anchors = k_means(rows.X, rows.mean, self.n_anchors, rng)
             near, apart = nearest(rows.X, rows.mean, anchors, self.n_nearest)
             bandwidth = float(np.sqrt(apart[:, -1]).mean()) or 1.0
@@ -151,7 +152,7 @@ class AGH(Baseline):
         }
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             near, apart = nearest(X, self.center_, self.anchors_, self.n_nearest)
         weights = similar(apart, self.bandwidth_)
         Y = np.zeros((len(X), self.projection_.shape[1]))

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from structhash._numerics.labels import read_classes
 from structhash._numerics.randomness import check_random_state, generator
+from structhash._numerics.threads import one_blas_thread
 from structhash._numerics.validation import MAX_BITS, check_count
 from structhash.baselines._rows import check_finite, mean_of
 from structhash.codes.planes import Planes, make_planes
@@ -135,7 +135,7 @@ class Baseline(HashEncoder):
         self.check_settings()
         rows, columns = self._check_rows(X, y)
         rng = generator(self.get_params(deep=False).get("random_state"))
-        with threadpool_limits(1, user_api="blas"):  # codes do not depend on the number of threads
+        with one_blas_thread():  # codes do not depend on the number of threads
             fitted = self._learn(rows, rng)
         self._store(columns, fitted)
         warn_about_same_codes(

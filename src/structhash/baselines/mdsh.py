@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from structhash._numerics.gaussian import squared_distances
+from structhash._numerics.threads import one_blas_thread
 from structhash._numerics.validation import check_positive
 from structhash.baselines._eigenfunctions import Eigenfunctions, choose, one_dimensional
 from structhash.baselines._principal import principal_axes, project
@@ -164,7 +164,7 @@ class MDSH(Baseline):
         }
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             V = (X - self.center_) @ self.axes_.T
         bits = np.empty((len(X), self.n_bits_), bool)
         parts = zip(self.axis_, self.knots_, self.values_, self.thresholds_, strict=True)

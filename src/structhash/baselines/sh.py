@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from structhash._numerics.threads import one_blas_thread
 from structhash.baselines._principal import principal_axes, project
 from structhash.baselines.base import Baseline, TrainingRows, equal_bits
 from structhash.io.fields import Field
@@ -104,7 +104,7 @@ class SH(Baseline):
         }
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             V = (X - self.center_) @ self.axes_.T
         phase = np.pi * (V - self.low_) / self.range_
         return np.cos(phase[:, self.axis_] * self.mode_) > _COSINE_NOISE

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from structhash._numerics.blocks import row_slices
 from structhash._numerics.gaussian import squared_distances
+from structhash._numerics.threads import one_blas_thread
 from structhash._numerics.validation import check_count
 from structhash.baselines._principal import PROJECTED_ROWS
 from structhash.baselines.base import MAX_SQUARABLE, Baseline, TrainingRows, equal_bits
@@ -137,7 +137,7 @@ class SPHER(Baseline):
         }
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             bits: NDArray[np.bool_] = squared_distances(X - self.center_, self.centers_) <= self.squared_radii_
         return bits
 

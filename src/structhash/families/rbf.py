@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash._numerics.gaussian import inverse_root, similarities, squared_distances
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, column_statistics, float_blocks, mean_and_scale
+from structhash._numerics.threads import one_blas_thread
 from structhash._numerics.validation import check_count, describe
 from structhash.families.base import DEFAULT_START, Family
 from structhash.families.linear import Linear
@@ -177,7 +178,7 @@ def centres(X: NDArray[Any], count: int, rng: np.random.Generator, standard: Row
     )
     count = min(count, len(np.unique(Z, axis=0)))
     means = MiniBatchKMeans(count, n_init=3, random_state=int(rng.integers(2**31)))
-    with threadpool_limits(1):  # sums of several threads differ from run to run
+    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):  # else sums differ from run to run
         return means.fit(Z).cluster_centers_.astype(Z.dtype)
 
 

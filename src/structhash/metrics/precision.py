@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +27,8 @@ def precision(blocks: TieBlocks, k: int = 100) -> NDArray[np.float64]:
     array([0.5])
     """
     depth = check_cut(blocks, k)
-    return expected_sum(blocks, blocks.hits, np.arange(depth + 1)) / int(k)
+    found = expected_sum(blocks, blocks.hits, np.arange(depth + 1))
+    return found / (int(k) if k <= sys.float_info.max else np.inf)
 
 
 NAMES = {"precision@k": precision}

@@ -19,6 +19,7 @@ __all__ = ["NO_CODE_DISTANCE", "Table", "check_ids", "check_k", "check_radius", 
 
 NO_CODE_DISTANCE = int(np.iinfo(np.int32).max)  # the distance in an empty place, as in faiss
 _MAX_EMPTY_PLACES = 1 << 26  # each takes 12 bytes
+_NAMES_INSTEAD = "leave ids out and look names up by row number, as names[ids]"
 
 
 class Table(NamedTuple):
@@ -83,7 +84,11 @@ def check_radius(r: float) -> float:
         raise TypeError(f"the radius must be a number, got {describe(r)}")
     if not r >= 0:
         raise ValueError(f"the radius must be at least 0, got {describe(r)}")
-    return float(min(r, float(np.finfo(np.float32).max)))
+    largest = float(np.finfo(np.float32).max)
+    try:
+        return min(float(r), largest)
+    except OverflowError:  # an integer beyond float64
+        return largest
 
 
 def check_weights(weights: ArrayLike, n_bits: int) -> NDArray[np.float64]:
@@ -145,7 +150,7 @@ def check_ids(
         raise ValueError(
             "this index has running numbers; leave ids out, or start a new index with ids for all codes"
         )
-    checked = _as_ids(np.asarray(ids), n)
+    checked = _as_ids(ids, n)
     values = np.sort(checked)
     repeated = values[1:][values[1:] == values[:-1]]
     if repeated.size:
@@ -159,19 +164,29 @@ def check_ids(
     return checked
 
 
-def _as_ids(ids: NDArray[Any], n: int) -> NDArray[np.int64]:
+def _as_ids(ids: ArrayLike, n: int) -> NDArray[np.int64]:
     """n ids as int64 (n,)."""
-    if ids.size and ids.dtype.kind not in "iu":
-        first = ids.flat[0]
-        remedy = "convert them with astype(np.int64)"
-        if isinstance(first, (str, bytes)):
-            remedy = "leave ids out and look names up by row number, as names[ids]"
-        raise TypeError(f"ids must be int64, got {ids.dtype} such as {describe(first)}; {remedy}")
-    if ids.shape != (n,):
-        raise ValueError(f"ids must have shape ({n},), one for each code, got {ids.shape}")
-    if n and not 0 <= ids.min() <= ids.max() <= np.iinfo(np.int64).max:
-        raise ValueError(f"ids must be from 0 to 2**63 - 1, got {ids.min()} to {ids.max()}")
-    return ids.astype(np.int64)
+    if isinstance(ids, np.ma.MaskedArray):
+        raise TypeError("ids must be int64, got a masked array; give ids without a mask")
+    try:
+        given = np.asarray(ids)
+    except ValueError:  # rows of several lengths
+        raise ValueError(f"ids must have shape ({n},), one for each code, got {describe(ids)}") from None
+    if given.size and given.dtype.kind not in "iu":
+        values = given.ravel().tolist()
+        whole = all(
+            isinstance(value, numbers.Integral) or (isinstance(value, float) and value.is_integer())
+            for value in values
+        )
+        raise TypeError(
+            f"ids must be int64, got {given.dtype} such as {describe(values[0])}; "
+            + ("convert them with astype(np.int64)" if whole and given.dtype.kind != "b" else _NAMES_INSTEAD)
+        )
+    if given.shape != (n,):
+        raise ValueError(f"ids must have shape ({n},), one for each code, got {given.shape}")
+    if n and not 0 <= given.min() <= given.max() <= np.iinfo(np.int64).max:
+        raise ValueError(f"ids must be from 0 to 2**63 - 1, got {given.min()} to {given.max()}")
+    return given.astype(np.int64)
 
 
 def load_table(path: str | os.PathLike[str], kind: str) -> Table:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import row_slices
-from structhash.codes import check_codes, hamming, weighted_hamming
-from structhash.search._checks import NO_CODE_DISTANCE, check_k, check_radius
+from structhash.codes import hamming, weighted_hamming
 from structhash.search._keys import make_keys, merge_keys, split_keys
 from structhash.search._stored import StoredIndex
 
@@ -51,54 +50,31 @@ class Exact(StoredIndex):
     kind: ClassVar[str] = "index.exact"
     takes_weights: ClassVar[bool] = True
 
-    def search(self, codes: NDArray[np.uint8], k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Find the `k` nearest codes of each query; parameters, returns and errors as `Index.search`.
-
-        Examples
-        --------
-        >>> index, query = Exact(n_bits=8), np.array([[0b1]], dtype=np.uint8)
-        >>> index.search(query, k=2)
-        (array([[2147483647, 2147483647]], dtype=int32), array([[-1, -1]]))
-        >>> index.add(query)
-        >>> index.search(query, k=2)
-        (array([[         0, 2147483647]], dtype=int32), array([[ 0, -1]]))
-        """
-        queries = check_codes(codes, self.n_bits, "queries")
-        database, own = self._merged()
-        k = check_k(k, len(queries), len(database))
-        dtype, empty = self._distance_type()
-        distances = np.full((len(queries), k), empty, dtype)
-        ids = np.full((len(queries), k), -1, dtype=np.int64)
-        for block in row_slices(len(queries), _QUERIES_A_BLOCK):
-            keys = np.empty((len(queries[block]), 0), dtype=np.int64)
-            for row, found in self._distances(queries[block], database):
+    def _nearest(
+        self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        every = np.empty((len(queries), k), dtype=np.int64)
+        for part in row_slices(len(queries), _QUERIES_A_BLOCK):
+            keys = np.empty((len(queries[part]), 0), dtype=np.int64)
+            for row, found in self._distances(queries[part], codes):
                 keys = merge_keys(keys, found.view(np.int32), row, k)
-            distances[block, : keys.shape[1]], rows = split_keys(keys, dtype)
-            ids[block, : keys.shape[1]] = rows if own is None else own[rows]
-        return distances, ids
+            every[part] = keys
+        return split_keys(every, self._distance_type)
 
-    def radius(
-        self, codes: NDArray[np.uint8], r: float
+    def _within(
+        self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float
     ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
-        """Find all codes within distance `r`; parameters, returns and errors as `Index.radius`.
-
-        Memory grows with the number of codes found, not with the size of the index.
-        """
-        queries, r = check_codes(codes, self.n_bits, "queries"), check_radius(r)
-        database, own = self._merged()
         lims, parts = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for rows_of_block in row_slices(len(queries), _QUERIES_A_BLOCK):
-            block = queries[rows_of_block]
+        for part in row_slices(len(queries), _QUERIES_A_BLOCK):
             hits = [np.empty((2, 0), dtype=np.int64)]  # (query, key)
-            for row, found in self._distances(block, database):
+            for row, found in self._distances(queries[part], codes):
                 query, column = np.nonzero(found <= r)
                 keys = make_keys(found.view(np.int32)[query, column], column + row)
                 hits.append(np.stack([query, keys]))
             query, keys = np.concatenate(hits, axis=1)
             parts.append(keys[np.lexsort([keys, query])])
-            lims.append(np.bincount(query, minlength=len(block)))
-        distances, rows = split_keys(np.concatenate(parts), self._distance_type()[0])
-        return np.cumsum(np.concatenate(lims)), distances, rows if own is None else own[rows]
+            lims.append(np.bincount(query, minlength=len(queries[part])))
+        return np.cumsum(np.concatenate(lims)), *split_keys(np.concatenate(parts), self._distance_type)
 
     def _distances(
         self, queries: NDArray[np.uint8], database: NDArray[np.uint8]
@@ -115,7 +91,3 @@ class Exact(StoredIndex):
             else:
                 yield row, weighted_hamming(queries, block, self.weights)
             row, size = row + size, min(4 * size, _CODES_A_BLOCK)
-
-    def _distance_type(self) -> tuple[type[Any], float]:
-        """Dtype of distances, and the distance in an empty place."""
-        return (np.int32, NO_CODE_DISTANCE) if self.weights is None else (np.float32, np.inf)

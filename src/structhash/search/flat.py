@@ -9,16 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import row_slices
-from structhash.codes import check_codes
 from structhash.io import container as files
-from structhash.search._checks import NO_CODE_DISTANCE, check_k, check_radius
 from structhash.search._faiss_file import read_flat_file
 from structhash.search._stored import StoredIndex
 
 __all__ = ["Flat"]
-
-_QUERIES_A_SEARCH = 256  # bounds what one range search can return
 
 
 class Flat(StoredIndex):
@@ -57,27 +52,36 @@ class Flat(StoredIndex):
         super().__init__(n_bits)
         _faiss()
 
-    def search(self, codes: NDArray[np.uint8], k: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Find the `k` nearest codes of each query; parameters, returns and errors as `Index.search`."""
-        queries = check_codes(codes, self.n_bits, "queries")
-        database, own = self._merged()
-        k = check_k(k, len(queries), len(database))
-        distances = np.full((len(queries), k), NO_CODE_DISTANCE, dtype=np.int32)
-        ids = np.full((len(queries), k), -1, dtype=np.int64)
-        kept = min(k, len(database))
-        for block in row_slices(len(queries) if kept else 0, _QUERIES_A_SEARCH):
-            distances[block, :kept], rows = _nearest(queries[block], database, kept)
-            ids[block, :kept] = rows if own is None else own[rows]
-        return distances, ids
+    def _nearest(
+        self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        n = len(codes)
+        distances, rows = _faiss().knn_hamming(queries, codes, min(k + 1, n))
+        tied = distances[:, k] == distances[:, k - 1] if k < n else np.zeros(len(queries), dtype=bool)
+        distances, rows = distances[:, :k], rows[:, :k]
+        order = np.lexsort([rows, distances])
+        distances, rows = np.take_along_axis(distances, order, 1), np.take_along_axis(rows, order, 1)
+        for r in np.unique(distances[tied, -1]):
+            again = np.flatnonzero(tied & (distances[:, -1] == r))
+            lims, near, near_rows = self._within(queries[again], codes, r)
+            first = lims[:-1, None] + np.arange(k)
+            distances[again], rows[again] = near[first], near_rows[first]
+        return distances, rows
 
-    def radius(
-        self, codes: NDArray[np.uint8], r: float
+    def _within(
+        self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-        """Find all codes within distance `r`; parameters, returns and errors as `Index.radius`."""
-        queries, r = check_codes(codes, self.n_bits, "queries"), check_radius(r)
-        database, own = self._merged()
-        lims, distances, rows = _within(queries, database, int(min(r, self.n_bits)))
-        return lims, distances, rows if own is None else own[rows]
+        faiss, n = _faiss(), len(queries)
+        found = faiss.RangeSearchResult(n)
+        pointers = faiss.swig_ptr(queries), faiss.swig_ptr(codes)
+        above = int(min(r, self.n_bits)) + 1  # faiss finds what is strictly within it
+        faiss.hamming_range_search(*pointers, n, len(codes), above, codes.shape[1], found)
+        lims = faiss.rev_swig_ptr(found.lims, n + 1).astype(np.int64)
+        size = int(lims[-1])
+        distances = faiss.rev_swig_ptr(found.distances, size).astype(np.int32)
+        rows = faiss.rev_swig_ptr(found.labels, size).copy()
+        order = np.lexsort([rows, distances, np.repeat(np.arange(n), np.diff(lims))])
+        return lims, distances[order], rows[order]
 
     def to_faiss(self) -> Any:
         """Return a faiss index of these codes: IndexBinaryFlat, or IndexBinaryIDMap2 over one.
@@ -185,37 +189,3 @@ def _search_in_one_thread() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_search_in_one_thread)
-
-
-def _nearest(
-    queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Search for at most n neighbours, with ties in the order of rows."""
-    n = len(codes)
-    distances, rows = _faiss().knn_hamming(queries, codes, min(k + 1, n))
-    tied = distances[:, k] == distances[:, k - 1] if k < n else np.zeros(len(queries), dtype=bool)
-    distances, rows = distances[:, :k], rows[:, :k]
-    order = np.lexsort([rows, distances])
-    distances, rows = np.take_along_axis(distances, order, 1), np.take_along_axis(rows, order, 1)
-    for r in np.unique(distances[tied, -1]):
-        again = np.flatnonzero(tied & (distances[:, -1] == r))
-        lims, near, near_rows = _within(queries[again], codes, int(r))
-        first = lims[:-1, None] + np.arange(k)
-        distances[again], rows[again] = near[first], near_rows[first]
-    return distances, rows
-
-
-def _within(
-    queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """Find codes within `r`, which is strictly within r + 1 for faiss."""
-    faiss, n = _faiss(), len(queries)
-    found = faiss.RangeSearchResult(n)
-    pointers = faiss.swig_ptr(queries), faiss.swig_ptr(codes)
-    faiss.hamming_range_search(*pointers, n, len(codes), r + 1, codes.shape[1], found)
-    lims = faiss.rev_swig_ptr(found.lims, n + 1).astype(np.int64)
-    size = int(lims[-1])
-    distances = faiss.rev_swig_ptr(found.distances, size).astype(np.int32)
-    rows = faiss.rev_swig_ptr(found.labels, size).copy()
-    order = np.lexsort([rows, distances, np.repeat(np.arange(n), np.diff(lims))])
-    return lims, distances[order], rows[order]

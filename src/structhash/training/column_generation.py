@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
+from structhash._numerics.threads import one_blas_thread
 from structhash.families.base import Family
 from structhash.families.starts.base import Start
 from structhash.families.starts.random_planes import RandomPlanes
@@ -112,14 +112,14 @@ def column_generation(
     Step
     """
     Z, graph, master, family = problem.Z, problem.graph, problem.master, problem.function.family
-    blas, memoized = ThreadpoolController(), partial(start, memo={})
+    memoized = partial(start, memo={})
     entries: NDArray[np.floating] = master.first_entries()
     weights = np.zeros(0)
     upper = master.upper * (1 - 1e-9)
     seen = {bit_key(np.zeros(len(Z), np.uint8))}  # a constant bit separates nothing
     for t, draws in enumerate(rng.spawn(n_bits)):  # a generator a bit: kept bits do not change later ones
         began = time.perf_counter()
-        with blas.limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             if t < len(kept):
                 params, bit, redraws = kept[t], bit_values(family, Z, kept[t]), 0
             else:

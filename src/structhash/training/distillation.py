@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from structhash._numerics.blocks import normalize_rows, sample_rows
 from structhash._numerics.neighbours import nearest_by_cosine
+from structhash._numerics.threads import one_blas_thread
 from structhash.embeddings.base import Embedded, Embedding, Temperatures
 from structhash.families.base import Family
 from structhash.masters.listwise import ListwiseMaster
@@ -66,9 +66,7 @@ def embed_points(
     """
     stages.info("fitting the embedding (%s)", type(embedding).__name__.lower())
     points = sample_rows(len(X if unlabeled is None else unlabeled), embedding.n_points, rng)
-    with threadpool_limits(
-        1, user_api="blas"
-    ):  # otherwise the last digits, and then bits, depend on the threads
+    with one_blas_thread():  # otherwise the last digits, and then bits, depend on the threads
         embedded = embedding.fit(X, class_index, unlabeled, points, rng)
     return EmbeddedPoints(embedding, embedded, embedding.temperatures(class_index))
 
@@ -93,7 +91,7 @@ def problem_from_embedding(
     embedding, (state, vectors, _) = points.embedding, points.embedded
     n = len(vectors)
     stages.info("finding near rows of each row")
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         U = normalize_rows(vectors).astype(np.float32)
         near, _ = nearest_by_cosine(U, U, min(embedding.n_nearest, n - 1), own=False)
         partners = draw_partners(n, min(embedding.n_partners, MAX_ENTRIES // n), rng, near)

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from threadpoolctl import threadpool_limits
 
 from structhash._numerics.randomness import generator
+from structhash._numerics.threads import one_blas_thread
 from structhash.embeddings.base import Embedding
 from structhash.embeddings.centered import Centered
 from structhash.embeddings.manifold import Manifold
@@ -111,7 +111,7 @@ def new_class_evidence(points: EmbeddedPoints, unlabeled: NDArray[Any]) -> tuple
         raise ValueError(f"{embedding!r} gives no left-out vectors; give the points of a Posterior")
     rng = np.random.default_rng(0)
     known, new = (rng.permutation(n)[:MAX_COMPARED_ROWS] for n in (len(embedded.left_out.rows), len(unlabeled)))
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         vectors = embedding.embed(unlabeled[np.sort(new)], embedded.state)
         sure, unsure = (
             embedding.at_temperature(each, 1.0).max(axis=1)

@@ -1,0 +1,56 @@
+"""Keep linear algebra on one thread, so that last digits do not depend on how many there are."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["one_blas_thread"]
+
+_LOCK = threading.RLock()
+_entered: list[list[tuple[Any, int]]] = []  # BLAS libraries and their own numbers, once for each caller inside
+if hasattr(os, "register_at_fork"):  # no child inherits the lock locked
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let BLAS use one thread until the last caller leaves.
+
+    The limit holds for the whole process. If each caller restored what it found, one that leaves early would
+    lift the limit of the others, and the last to leave could make it permanent.
+    """
+    with _LOCK:
+        _entered.append(_entered[0] if _entered else _limit())
+    try:
+        yield
+    finally:
+        with _LOCK:
+            found = _entered.pop()
+            for library, number in () if _entered else found:
+                _set(library, number)
+
+
+def _limit() -> list[tuple[Any, int]]:
+    """Limit each BLAS library to one thread; return them with their numbers before."""
+    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+    found = [(library, library.num_threads) for library in libraries]
+    for library in libraries:
+        _set(library, 1)
+    return found
+
+
+def _set(library: Any, number: int) -> None:
+    """Set the number of threads of a library.
+
+    From 3.8 on, threadpoolctl lets one thread at a time set it, until that thread releases it.
+    """
+    release = getattr(library, "clear_controlling_thread", lambda force: None)
+    release(force=True)
+    library.set_num_threads(number)
+    release(force=True)
