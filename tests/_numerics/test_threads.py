@@ -9,7 +9,7 @@ from structhash._numerics.threads import one_blas_thread
 
 
 def n_blas_threads():
-    """Largest number of threads of a BLAS library. That of faiss uses OpenMP and has a number for each thread."""
+    """Largest number of threads of a BLAS library; that of faiss (OpenMP) has a number for each thread."""
     found = [each for each in threadpool_info() if each["user_api"] == "blas"]
     return max(each["num_threads"] for each in found if each["threading_layer"] != "openmp")
 
