@@ -1,5 +1,6 @@
 """The container: whole writes, checked headers, checked arrays."""
 
+import gzip
 import json
 import os
 import pickle
@@ -155,11 +156,18 @@ def test_a_header_of_any_kind(good, tmp_path):
         files.header(tmp_path / "x.npy")
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"a\x00b", pickle.dumps({"a": 1})])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfb\x00", b"a\x00b", pickle.dumps({"a": 1})])
 def test_what_is_empty_for_unknown_content(tmp_path, content):
     path = tmp_path / "file"
     path.write_bytes(content)
     assert files.what(path) == ""
+
+
+def test_a_compressed_model_is_named_with_the_remedy(good, tmp_path):
+    (tmp_path / "file").write_bytes(gzip.compress(good.read_bytes()))
+    assert files.what(tmp_path / "file") == "gzip-compressed"
+    with pytest.raises(ValueError, match="it is gzip-compressed, no model; unpack it first; structhash fit"):
+        files.load(tmp_path / "file", "model")
 
 
 def test_long_headers_are_cut_in_messages(tmp_path):

@@ -6,23 +6,10 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from structhash.io._signatures import recognise
 from structhash.io.container import what
 
 __all__ = ["check_file", "check_text", "guard", "unreadable"]
-
-_FOREIGN = {  # first bytes of files of other programs
-    b"\x1f\x8b": "gzip-compressed; unpack it first",
-    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
-    b"PAR1": "a Parquet file; write its columns to a .csv file",
-    b"ARROW1": "an Arrow file; write its columns to a .csv file",
-    b"MATLAB": "a MATLAB file; write its arrays to a .npz file",
-    b"\xd0\xcf\x11\xe0": "a file of an office program; save its table as a .csv file",
-    b"BZh": "bzip2-compressed; unpack it first",
-    b"\xfd7zXZ": "xz-compressed; unpack it first",
-    b"\x28\xb5\x2f\xfd": "zstd-compressed; unpack it first",
-    b"\x89HDF": "an HDF5 file; write its arrays to a .npz file",
-}
 
 
 def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
@@ -48,10 +35,11 @@ def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
         raise ValueError(f"cannot read {path}: it is not a file but {kind}")
     if path.suffix.lower() not in suffixes:
         reason = f"unknown extension {path.suffix!r}, known are {', '.join(suffixes)}"
-        if path.is_file() and (found := _recognise(path)):
-            reason += f"; it is {found}"
-            if found == "text":
-                reason += "; a .csv file holds numbers separated by commas"
+        kind, remedy = _recognise(path) if path.is_file() else ("", "")
+        if kind == "text":
+            remedy = "; a .csv file holds numbers separated by commas"
+        if kind:
+            reason += f"; it is {kind}{remedy}"
         raise ValueError(f"cannot read {path}: {reason}{hint}")
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
@@ -61,20 +49,17 @@ def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
 
 def check_text(path: Path) -> None:
     """Refuse a file that is compressed, in UTF-16 or of another program, where text is expected."""
-    found = _recognise(path)
+    kind, remedy = _recognise(path)
     with open(path, "rb") as file:
-        if not found and b"\0" in file.read(4096):
-            found = "UTF-16 or no text; save it as UTF-8 text"
-    if found not in ("", "text"):
-        raise ValueError(f"cannot read {path}: it is {found}")
+        if not kind and b"\0" in file.read(4096):
+            kind, remedy = "UTF-16 or no text", "; save it as UTF-8 text"
+    if kind not in ("", "text"):
+        raise ValueError(f"cannot read {path}: it is {kind}{remedy}")
 
 
-def _recognise(path: Path) -> str:
-    """Describe a file by its first bytes; "" where they are unknown."""
-    found = what(path)
-    with open(path, "rb") as file:
-        first = file.read(8)
-    return found or next((text for sign, text in _FOREIGN.items() if first.startswith(sign)), "")
+def _recognise(path: Path) -> tuple[str, str]:
+    """What a file is, ours or not, and what to do with it; "" where there is nothing to say."""
+    return what(path), recognise(path)[1]
 
 
 @contextlib.contextmanager
@@ -121,10 +106,9 @@ def unreadable(path: Path, suffix: str, error: Exception | str, name: str = "its
     """
     if isinstance(error, MemoryError):
         return ValueError(f"cannot read {path}: not enough memory for {name} ({error}); give fewer rows")
-    found = _recognise(path)
-    kind, semicolon, remedy = found.partition(";")
+    kind, remedy = _recognise(path)
     if kind and suffix not in kind:
-        return ValueError(f"cannot read {path}: it is {kind}, not a {suffix} file{semicolon}{remedy}")
+        return ValueError(f"cannot read {path}: it is {kind}, not a {suffix} file{remedy}")
     if "Object arrays" in str(error) or "Python objects in dtype" in str(error):
         return ValueError(
             f"cannot read {path}: {name} holds Python objects; save arrays of numbers, for instance by "

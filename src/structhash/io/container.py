@@ -6,8 +6,6 @@ it is opened; `structhash.io.fields` checks what the arrays hold.
 
 from __future__ import annotations
 
-import codecs
-import contextlib
 import json
 import os
 from collections.abc import Mapping
@@ -27,6 +25,7 @@ from structhash.io._layout import (
     read_head,
     write_file,
 )
+from structhash.io._signatures import recognise
 
 __all__ = [
     "Arrays",
@@ -52,7 +51,6 @@ _HINTS = {  # which command makes files of a kind; "" is for files of any kind
     "codes": "; structhash encode makes codes",
     "": "; structhash fit makes models, structhash index makes indexes",
 }
-_SIGNATURES = {b"\x93NUMPY": "a .npy file", b"PK\x03\x04": "a .npz or other zip file"}  # first bytes of a file
 
 
 def save(
@@ -189,22 +187,7 @@ def what(path: str | os.PathLike[str]) -> str:
     try:
         return f"a structhash file of kind {describe(header(path)['kind'])}"
     except ValueError:
-        return _foreign(path)
-
-
-def _foreign(path: str | os.PathLike[str]) -> str:
-    """Describe a file of another program."""
-    with open(path, "rb") as file:
-        first = file.read(4096)
-    for sign, name in _SIGNATURES.items():
-        if first.startswith(sign):
-            return name
-    with contextlib.suppress(UnicodeDecodeError):
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(
-            first
-        )  # the first bytes may end within a character
-        return "text" if first and "".join(text.split()).isprintable() else ""
-    return ""
+        return recognise(path)[0]
 
 
 def _open(path: str | os.PathLike[str], kind: str | None = None, whole: bool = False) -> tuple[Header, Arrays]:
@@ -225,8 +208,9 @@ def _open(path: str | os.PathLike[str], kind: str | None = None, whole: bool = F
             arrays = read_arrays(file, head) if whole else {}
     except NotSafetensorsError as error:
         reason = f"damaged or no safetensors file ({error})"
-        if other := _foreign(path):
-            reason = f"{other}, no {family or 'model or index'}"
+        other, remedy = recognise(path)
+        if other:
+            reason = f"{other}, no {family or 'model or index'}{remedy}"
         raise ValueError(f"cannot read {path}: it is {reason}{hint}") from None
     except ValueError as error:
         raise ValueError(f"cannot read {path}: {error}") from None
