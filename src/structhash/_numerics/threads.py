@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from structhash._numerics.locks import fork_safe_lock
+
 __all__ = ["one_blas_thread"]
 
-_LOCK = threading.RLock()
+_LOCK = fork_safe_lock()
 _entered: list[list[tuple[Any, int]]] = []  # BLAS libraries and their own numbers, once for each caller inside
-if hasattr(os, "register_at_fork"):  # no child inherits the lock locked
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 @contextmanager
@@ -32,8 +30,9 @@ def one_blas_thread() -> Iterator[None]:
     finally:
         with _LOCK:
             found = _entered.pop()
-            for library, number in () if _entered else found:
-                _set(library, number)
+            if not _entered:
+                for library, number in found:
+                    _set(library, number)
 
 
 def _limit() -> list[tuple[Any, int]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.blocks import row_slices
+from structhash._numerics.locks import fork_safe_lock
 from structhash.codes import check_codes
 from structhash.search._checks import NO_CODE_DISTANCE, check_ids, check_k, check_radius
 from structhash.search.base import Index
@@ -21,9 +20,7 @@ _SMALL_BLOCK = 1024  # codes that take about as long to copy as to search for by
 _QUERIES_AT_ONCE = 256  # bounds what is held of all blocks before it is cut to k
 
 # One lock serves all indexes, so that an index can be pickled. Threads hold it while they add or merge codes.
-_LOCK = threading.RLock()
-if hasattr(os, "register_at_fork"):  # a fork waits for the lock, so that no child inherits it locked
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+_LOCK = fork_safe_lock()
 
 
 class Block(NamedTuple):
