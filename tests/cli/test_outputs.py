@@ -39,6 +39,12 @@ def test_an_output_that_cannot_be_written_is_refused(assert_refused, words, part
     assert_refused(words, part)
 
 
+def test_an_archive_that_is_named_like_codes_is_no_codes(assert_refused, here):
+    with open("archive.npy", "wb") as file:
+        np.savez(file, a=np.zeros((2, 1), np.uint8))
+    assert_refused("encode m x.npy -o archive.npy", "it is a .npz or other zip file, not codes; give another")
+
+
 def test_a_folder_that_this_user_may_not_write_is_refused():
     """In a process without the rights of root, which may write everywhere."""
     if os.getuid():

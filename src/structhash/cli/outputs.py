@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from structhash.io.container import check_target, try_writing, what
+from structhash.io import map_array
+from structhash.io.container import check_target, header, try_writing, what
 
 __all__ = ["check_folder", "check_output"]
 
@@ -86,13 +87,14 @@ def _check_replaced(out: Path, *inputs: Path | None, makes: str, force: bool) ->
 
 def _holds(path: Path, makes: str) -> bool:
     """Whether a file holds what a command makes."""
-    if makes in ("model", "index") or (makes == "codes" and path.suffix.lower() != ".npy"):
-        return what(path).startswith(f"a structhash file of kind '{makes}")
-    with contextlib.suppress(OSError, ValueError, zipfile.BadZipFile, EOFError):
+    with contextlib.suppress(OSError, ValueError, zipfile.BadZipFile):
         if makes == "codes" and path.suffix.lower() == ".npy":
-            return bool(np.load(path, mmap_mode="r").dtype == np.uint8)
+            return bool(map_array(path).dtype == np.uint8)
+        if makes in ("model", "index", "codes"):
+            return bool(header(path, makes))
         if makes == "neighbours":
             with zipfile.ZipFile(path) as file:
                 return set(file.namelist()) <= _HIT_ARRAYS
-        return path.read_bytes()[:1] == b"{"
+        with open(path, "rb") as file:
+            return file.read(1) == b"{"
     return False
