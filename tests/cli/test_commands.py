@@ -7,7 +7,8 @@ import sys
 import pytest
 
 import structhash
-from structhash.cli.commands import USUAL_MEASURES, app
+from structhash.cli._options import USUAL_MEASURES
+from structhash.cli.commands import app
 from structhash.evaluation import MEASURES
 
 COMMANDS = ("fit", "encode", "index", "search", "evaluate", "compare", "demo", "pieces", "info")

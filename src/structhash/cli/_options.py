@@ -1,25 +1,61 @@
-"""Options of commands."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-__all__ = ["Force", "Neighbours", "Tune"]
+USUAL_MEASURES = "ndcg_paper@100,precision@100,map,pr_area"  # structhash.evaluation.MEASURES imports numpy
 
+
+def argument(name: str, what: str) -> Any:
+    """A required argument."""
+    return typer.Argument(metavar=name, help=what, show_default=False)
+
+
+def output(what: str) -> Any:
+    """The option -o."""
+    return typer.Option("--output", "-o", help=what, show_default=False)
+
+
+_FORMATS = ".npy (X), .npz (X, y; Q and qrels for judged queries) or .csv (labels in a column y or label)"
+_NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, auc, sndcg, mrr, pr_area"
+
+Data = Annotated[Path, argument("DATA", f"Vectors: a file {_FORMATS}.")]
+Model = Annotated[Path, argument("MODEL", "A model that fit made.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of random draws: one model on one kind of machine.")]
+Queries = Annotated[int, typer.Option(min=1, help="Random rows used as queries, at most a quarter of all.")]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measures",
+        "--measure",
+        help=f"Names with commas between them, or repeat, such as {_NAMES}; k is a rank.",
+        show_default=USUAL_MEASURES,
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Let -o replace a file of another kind.")]
-Neighbours = Annotated[
-    bool,
+Label = Annotated[
+    str | None,
     typer.Option(
-        "--neighbours",
-        help="Learn from the nearest 2 percent by L2, not from labels (structhash, cghash).",
+        metavar="COLUMN",
+        help="Labels: a column (.csv) or an array (.npz); none: no labels.",
+        show_default="found by name",
     ),
 ]
-Tune = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SECONDS",
-        help="First try settings on a quarter of the rows for this time (distilhash, structhash, cghash).",
-    ),
+Header = Annotated[bool, typer.Option("--header", help="The first line of a .csv names the columns.")]
+NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line of a .csv is a row.")]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Leave out a column of a .csv, such as ids; repeat. none: none."),
 ]
+
+
+def choices(label: str | None, header: bool, no_header: bool, ignore: list[str] | None) -> dict[str, Any]:
+    """How a data file is read: keywords of `structhash.io.read`."""
+    if header and no_header:
+        raise ValueError("--header and --no-header contradict each other; give one of them")
+    return {"label": label, "header": header if header or no_header else None, "ignore": tuple(ignore or ())}

@@ -3,51 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from structhash import __version__
-from structhash.cli._choices import Header, Ignore, Label, NoHeader, choices
-from structhash.cli._options import Force, Neighbours, Tune
+from structhash.cli._options import (
+    Data,
+    Force,
+    Header,
+    Ignore,
+    Json,
+    Label,
+    Measures,
+    Model,
+    NoHeader,
+    Queries,
+    Seed,
+    argument,
+    choices,
+    output,
+)
 from structhash.cli.console import Commands
 
-__all__ = ["USUAL_MEASURES", "app"]
-
-USUAL_MEASURES = (
-    "ndcg_paper@100,precision@100,map,pr_area"  # structhash.evaluation.MEASURES, which imports numpy
-)
+__all__ = ["app"]
 
 app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
-
-
-def _argument(name: str, what: str) -> Any:
-    """A required argument."""
-    return typer.Argument(metavar=name, help=what, show_default=False)
-
-
-def _output(what: str) -> Any:
-    """The option -o."""
-    return typer.Option("--output", "-o", help=what, show_default=False)
-
-
-_FORMATS = ".npy (X), .npz (X, y; Q and qrels for judged queries) or .csv (labels in a column y or label)"
-_NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, auc, sndcg, mrr, pr_area"
-
-_Data = Annotated[Path, _argument("DATA", f"Vectors: a file {_FORMATS}.")]
-_Model = Annotated[Path, _argument("MODEL", "A model that fit made.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")]
-_Seed = Annotated[int, typer.Option(min=0, help="Seed of random draws: one model on one kind of machine.")]
-_Queries = Annotated[int, typer.Option(min=1, help="Random rows used as queries, at most a quarter of all.")]
-_Measures = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--measures",
-        "--measure",
-        help=f"Names with commas between them, or repeat, such as {_NAMES}; k is a rank.",
-        show_default=USUAL_MEASURES,
-    ),
-]
 
 
 def _show_version(wanted: bool) -> None:
@@ -74,8 +55,8 @@ def _main(
 
 @app.command("fit", epilog="Example: structhash fit train.npz -o m.structhash --bits 32")
 def _fit(
-    data: _Data,
-    out: Annotated[Path, _output("The model file to write.")],
+    data: Data,
+    out: Annotated[Path, output("The model file to write.")],
     method: Annotated[
         str,
         typer.Option(
@@ -86,19 +67,31 @@ def _fit(
         int | None,
         typer.Option(min=1, help="Length of the code, in bits.", show_default="64, or the method's own"),
     ] = None,
-    neighbours: Neighbours = False,
+    neighbours: Annotated[
+        bool,
+        typer.Option(
+            "--neighbours",
+            help="Learn from the nearest 2 percent by L2, not from labels (structhash, cghash).",
+        ),
+    ] = False,
     unlabeled: Annotated[
         Path | None,
         typer.Option(help="Rows like those to be searched, maybe of classes without labels (distilhash)."),
     ] = None,
-    tune: Tune = None,
-    seed: _Seed = 0,
+    tune: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="First try settings on a quarter of the rows for this time (distilhash, structhash, cghash).",
+        ),
+    ] = None,
+    seed: Seed = 0,
     force: Force = False,
     label: Label = None,
     header: Header = False,
     no_header: NoHeader = False,
     ignore: Ignore = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Learn a model, and report what was learned and why.
 
@@ -130,10 +123,10 @@ def _fit(
 
 @app.command("encode", epilog="Example: structhash encode m.structhash database.npy -o codes.structhash")
 def _encode(
-    model: _Model,
-    data: _Data,
+    model: Model,
+    data: Data,
     out: Annotated[
-        Path, _output("The file to write. It names the model; one that ends in .npy is a bare array.")
+        Path, output("The file to write. It names the model; one that ends in .npy is a bare array.")
     ],
     bits: Annotated[
         int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")
@@ -149,7 +142,7 @@ def _encode(
     header: Header = False,
     no_header: NoHeader = False,
     ignore: Ignore = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Turn vectors into packed codes."""
     from structhash.cli.encode import encode
@@ -168,8 +161,8 @@ def _encode(
 
 @app.command("index", epilog="Example: structhash index codes.structhash -o i.structhash --model m.structhash")
 def _index(
-    codes: Annotated[Path, _argument("CODES", "Codes that encode made.")],
-    out: Annotated[Path, _output("The index file to write.")],
+    codes: Annotated[Path, argument("CODES", "Codes that encode made.")],
+    out: Annotated[Path, output("The index file to write.")],
     bits: Annotated[
         int | None, typer.Option(min=1, help="Bits of a code.", show_default="as the model, or 8 a byte")
     ] = None,
@@ -186,7 +179,7 @@ def _index(
         Path | None, typer.Option(help="Take the bits from this model and, if it weighs them, the weights.")
     ] = None,
     force: Force = False,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Make an index of packed codes.
 
@@ -201,9 +194,9 @@ def _index(
     "search", epilog="Example: structhash search index.structhash queries.npy --model m.structhash -k 5"
 )
 def _search(
-    index: Annotated[Path, _argument("INDEX", "An index that index made.")],
+    index: Annotated[Path, argument("INDEX", "An index that index made.")],
     queries: Annotated[
-        Path, _argument("QUERIES", "Codes (encode --queries), or with --model vectors (Q, else X).")
+        Path, argument("QUERIES", "Codes (encode --queries), or with --model vectors (Q, else X).")
     ],
     k: Annotated[int | None, typer.Option("-k", min=1, help="Neighbours a query.", show_default="10")] = None,
     radius: Annotated[
@@ -213,14 +206,14 @@ def _search(
     model: Annotated[Path | None, typer.Option(help="Encode QUERIES with this model.")] = None,
     out: Annotated[
         Path | None,
-        _output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
+        output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
     ] = None,
     force: Force = False,
     label: Label = None,
     header: Header = False,
     no_header: NoHeader = False,
     ignore: Ignore = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Find the nearest codes of each query.
 
@@ -247,21 +240,21 @@ def _search(
     epilog="Example: structhash evaluate m.structhash test.npz --measure map,precision@10 -o scores.json",
 )
 def _evaluate(
-    model: _Model,
-    data: _Data,
-    queries: _Queries = 2000,
-    seed: _Seed = 0,
-    measures: _Measures = None,
+    model: Model,
+    data: Data,
+    queries: Queries = 2000,
+    seed: Seed = 0,
+    measures: Measures = None,
     ties: Annotated[
         str, typer.Option(help="Equal distances: expected (mean over all orders) or id (order of rows).")
     ] = "expected",
-    out: Annotated[Path | None, _output("Also write the result to this JSON file.")] = None,
+    out: Annotated[Path | None, output("Also write the result to this JSON file.")] = None,
     force: Force = False,
     label: Label = None,
     header: Header = False,
     no_header: NoHeader = False,
     ignore: Ignore = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Score a model by retrieval on rows that it has NOT been fitted on.
 
@@ -292,7 +285,7 @@ def _evaluate(
     epilog='Example: structhash compare data.npz --methods "distilhash,itq,lsh" --bits 32 -o result.json',
 )
 def _compare(
-    data: _Data,
+    data: Data,
     methods: Annotated[
         str,
         typer.Option(
@@ -311,18 +304,18 @@ def _compare(
         ),
     ] = "seen",
     seeds: Annotated[str, typer.Option(help="A split and a model each, with commas between them.")] = "0,1,2",
-    queries: _Queries = 2000,
+    queries: Queries = 2000,
     train: Annotated[
         int | None, typer.Option(min=1, help="Training rows.", show_default="2000 seen, 4000 unseen")
     ] = None,
-    measures: _Measures = None,
-    out: Annotated[Path | None, _output("Also write the result, with versions, to this JSON file.")] = None,
+    measures: Measures = None,
+    out: Annotated[Path | None, output("Also write the result, with versions, to this JSON file.")] = None,
     force: Force = False,
     label: Label = None,
     header: Header = False,
     no_header: NoHeader = False,
     ignore: Ignore = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Fit and score several methods on the same splits.
 
@@ -355,8 +348,8 @@ def _demo(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the files; made if missing.")
     ] = Path("demo-output"),
     bits: Annotated[int, typer.Option(min=1, help="Length of the code, in bits.")] = 32,
-    seed: _Seed = 0,
-    as_json: _Json = False,
+    seed: Seed = 0,
+    as_json: Json = False,
 ) -> None:
     """Do the whole job on 1,797 handwritten digits: learn, encode, index, search, compare."""
     from structhash.cli.demo import demo
@@ -369,7 +362,7 @@ def _pieces(
     kind: Annotated[
         str | None, typer.Argument(metavar="KIND", help="Such as rankings.", show_default="all kinds")
     ] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """List what methods are made of: rankings, losses, families and so on."""
     from structhash.cli.pieces import print_pieces
@@ -379,12 +372,12 @@ def _pieces(
 
 @app.command("info", epilog="Example: structhash info m.structhash")
 def _info(
-    file: Annotated[Path, _argument("FILE", "Model, index, codes or data.")],
+    file: Annotated[Path, argument("FILE", "Model, index, codes or data.")],
     label: Label = None,
     header: Header = False,
     no_header: NoHeader = False,
     ignore: Ignore = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Say what a file is: kind, class, sizes, what a model learned and why, and its settings."""
     from structhash.cli.info import print_info

@@ -81,11 +81,10 @@ def say(level: str, text: str) -> None:
 def _prepare_streams() -> None:
     """Make the standard streams take any text: closed ones drop it, others escape what they cannot encode."""
     if sys.stdout is None or sys.stderr is None:
-        while (
-            unused := os.open(os.devnull, os.O_RDWR)
-        ) <= 2:  # no file that is opened later gets their numbers
-            pass
-        os.close(unused)
+        number = 0
+        while number <= 2:  # so that no file that is opened later gets the number of a standard stream
+            number = os.open(os.devnull, os.O_RDWR)
+        os.close(number)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
