@@ -256,12 +256,17 @@ def test_finished_results_are_not_computed_again(digits):
     assert [each.fit_seconds == -1 for each in again] == [True, True, False, False]
 
 
-def test_an_interrupt_is_no_failure_of_a_method(digits):
-    def stop(results):
-        raise KeyboardInterrupt
+class Interrupted(Spy):
+    """Is interrupted in compiled code, which raises an error of its own."""
 
-    with pytest.raises(KeyboardInterrupt):
-        list(compare(["lsh"], *digits, bits=[4], failures="keep", on_fit=stop))
+    def fit(self, X, y=None):
+        raise SystemError("in compiled code") from KeyboardInterrupt()
+
+
+def test_an_interrupt_is_no_failure_of_a_method(digits):
+    method = Method("interrupted", (Interrupted(),))
+    with pytest.raises(SystemError, match="in compiled code"):
+        list(compare([method], *digits, bits=[4], failures="keep"))
 
 
 def test_a_line_that_failed_for_one_seed_is_not_averaged(digits):

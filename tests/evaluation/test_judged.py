@@ -202,7 +202,7 @@ def test_methods_that_do_without_labels_are_taken(spec):
 
 def test_documents_and_queries_have_as_many_columns():
     judged = np.array([[q, q, 1] for q in range(5)])
-    with pytest.raises(ValueError, match="X has 8 columns and Q has 3; give both as many"):
+    with pytest.raises(ValueError, match="X has 8 columns and Q has 3; give vectors of one length"):
         compare_judged(["float"], np.eye(8), np.ones((5, 3)), judged)
 
 
@@ -210,5 +210,5 @@ def test_frames_of_documents_and_queries_have_their_columns_in_one_order():
     judged = np.array([[q, q, 1] for q in range(5)])
     X = pd.DataFrame(np.eye(8), columns=list("abcdefgh"))
     assert list(compare_judged(["float"], X, X[:5], judged, seeds=[0]))
-    with pytest.raises(ValueError, match=r"X and Q have other columns, .* give Q\[X.columns\]"):
+    with pytest.raises(ValueError, match=r"X and Q do not have the same columns .*; give Q\[X.columns\]"):
         compare_judged(["float"], X, X[:5][X.columns[::-1]], judged)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,19 +84,23 @@ def compare(
         "measures": split_measures(measures),
     }
     dataset = read(data, **choices)
-    comparison, arrays, sizes = _comparison(dataset, data, protocol, n_queries, n_train)
-    finished, add = _journal(out, arrays, force, protocol=protocol, measures=options["measures"], **sizes)
-    more = {**options, **sizes, "finished": finished, "on_fit": add}
-    results = collect_results(comparison, *arrays, failures="keep", **more)
-    lines = report.summarise(results)
-    asked = {"queries": sizes.get("n_queries"), "train": sizes.get("n_train")}
-    asked["methods"] = [method.name for method in options["methods"]]
+    comparison, arrays, settings = _comparison(dataset, data, protocol, n_queries, n_train)
+    run = {"protocol": protocol, "measures": options["measures"], **settings}
+    finished, add = _journal(out, arrays, run, force)
+    more = {**options, **settings, "failures": "keep", "finished": finished, "on_fit": add}
+    lines = report.summarise(collect_results(comparison, *arrays, **more))
+    asked = {
+        **options,
+        "methods": [method.name for method in options["methods"]],
+        "queries": settings.get("n_queries"),
+        "train": settings.get("n_train"),
+    }
     about = {"data": data.name, "rows": len(dataset.X), "features": dataset.X.shape[1]}
-    about |= {"protocol": protocol, "options": options | asked, **stamp()}
+    about |= {"protocol": protocol, "options": asked, **stamp()}
     deliver(report.as_json(lines, **about), out, as_json)
     if not as_json:
         _print_table(lines, about)
-    _end(lines, out)
+    _finish(lines, out)
 
 
 def _print_table(lines: list[report.Line], about: dict[str, Any]) -> None:
@@ -156,18 +159,14 @@ def _is_judged(protocol: str) -> bool:
 def _comparison(
     dataset: Dataset, path: Path, protocol: str, n_queries: int, n_train: int | None
 ) -> tuple[Callable[..., Iterator[Result]], list[NDArray[Any]], dict[str, Any]]:
-    """The comparison of a protocol, its data and its sizes; ValueError if the data file lacks what it needs."""
-    if protocol != _JUDGED:
-        why = f"--protocol {protocol} judges by them (--protocol judged, by Q and qrels)"
-        sizes = {"n_queries": n_queries, "n_train": n_train}
-        return (
-            partial(compare_labelled, protocol=protocol),
-            [dataset.X, check_labels(dataset, path, why)],
-            sizes,
-        )
-    if dataset.Q is None or dataset.qrels is None:
-        raise ValueError(f"{path} holds no queries Q and judgements qrels; --protocol judged needs both")
-    return compare_judged, [dataset.X, dataset.Q, read_judgements(dataset, path)], {}
+    """The comparison of a protocol, its data and its settings; ValueError if the file lacks what it needs."""
+    if protocol == _JUDGED:
+        if dataset.Q is None or dataset.qrels is None:
+            raise ValueError(f"{path} holds no queries Q and judgements qrels; --protocol judged needs both")
+        return compare_judged, [dataset.X, dataset.Q, read_judgements(dataset, path)], {}
+    y = check_labels(dataset, path, f"--protocol {protocol} judges by them (--protocol judged, by Q and qrels)")
+    settings = {"protocol": protocol, "n_queries": n_queries, "n_train": n_train}
+    return compare_labelled, [dataset.X, y], settings
 
 
 def _journal_path(out: Path) -> Path:
@@ -176,19 +175,19 @@ def _journal_path(out: Path) -> Path:
 
 
 def _journal(
-    out: Path | None, arrays: list[NDArray[Any]], force: bool, **settings: Any
+    out: Path | None, arrays: list[NDArray[Any]], run: dict[str, Any], force: bool
 ) -> tuple[list[Result], Callable[[list[Result]], None] | None]:
     """Results that an earlier run of this command finished, and where to add others; nothing without a file."""
     if out is None:
         return [], None
-    run = describe_run(arrays, **settings, versions=stamp()["versions"])
-    finished, add = open_journal(_journal_path(out), run, force)
+    first_line = describe_run(arrays, **run, versions=stamp()["versions"])
+    finished, add = open_journal(_journal_path(out), first_line, force)
     if finished:
         say("note", f"{len(finished)} results are taken from {_journal_path(out)}")
     return finished, add
 
 
-def _end(lines: list[report.Line], out: Path | None) -> None:
+def _finish(lines: list[report.Line], out: Path | None) -> None:
     """Drop the journal when all is finished; otherwise name what failed, and end with status 1."""
     failed = [line for line in lines if line.error]
     for line in failed:

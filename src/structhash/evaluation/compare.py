@@ -72,9 +72,9 @@ class Request(NamedTuple):
     seeds: list[int]
     measures: list[str]
     ties: str
-    failures: str = "raise"
-    finished: tuple[Result, ...] = ()
-    on_fit: Callable[[list[Result]], None] = lambda results: None
+    failures: str
+    finished: list[Result]
+    on_fit: Callable[[list[Result]], None] | None
 
 
 class Fit(NamedTuple):
@@ -150,9 +150,8 @@ def check_request(
     parsed = [as_method(method) for method in check_list("methods", methods)]
     if failures not in ("raise", "keep"):
         raise ValueError(f"failures={describe(failures)}: give 'raise' or 'keep'")
-    request = Request(parsed, [int(n_bits) for n_bits in lengths], [int(seed) for seed in draws], names, ties)
-    request = request._replace(failures=failures, finished=tuple(finished))
-    return request if on_fit is None else request._replace(on_fit=on_fit)
+    lengths, draws = [int(n_bits) for n_bits in lengths], [int(seed) for seed in draws]
+    return Request(parsed, lengths, draws, names, ties, failures, list(finished), on_fit)
 
 
 def run_fits(request: Request, fits: Iterable[Fit]) -> Iterator[Result]:
@@ -177,7 +176,8 @@ def run_fits(request: Request, fits: Iterable[Fit]) -> Iterator[Result]:
         results = [each for each in same if each.n_bits == fit.n_bits or not fit.n_bits]
         if not results or any(each.error for each in results):
             results = _run(request, fit)
-        request.on_fit(results)
+        if request.on_fit is not None:
+            request.on_fit(results)
         yield from results
 
 
@@ -189,9 +189,8 @@ def _run(request: Request, fit: Fit) -> list[Result]:
         if interrupted(error) or request.failures == "raise":
             error.add_note(f"in the comparison: {fit.method.name}, {fit.n_bits} bits, seed {fit.seed}")
             raise
-        missing = Scores(
-            dict.fromkeys(request.measures, np.nan), {name: np.empty(0) for name in request.measures}
-        )
+        names = request.measures
+        missing = Scores(dict.fromkeys(names, np.nan), {name: np.empty(0) for name in names})
         why = f"{type(error).__name__}: {error}"
         return [Result(fit.method.name, "-", fit.n_bits, fit.seed, "", missing, np.nan, np.nan, why)]
 

@@ -169,10 +169,10 @@ def _read_vectors(X: Any, Q: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Documents and queries as matrices of one width; frames must have their columns in one order."""
     names = [list(each.columns) for each in (X, Q) if hasattr(each, "columns")]
     if len(names) == 2 and names[0] != names[1]:
-        raise ValueError("X and Q have other columns, or in another order; give Q[X.columns]")
+        raise ValueError("X and Q do not have the same columns in the same order; give Q[X.columns]")
     X, Q = read_matrix(X), read_matrix(Q, "Q")
     if X.shape[1] != Q.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} columns and Q has {Q.shape[1]}; give both as many")
+        raise ValueError(f"X has {X.shape[1]} columns and Q has {Q.shape[1]}; give vectors of one length")
     return X, Q
 
 
