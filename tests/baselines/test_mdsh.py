@@ -51,9 +51,8 @@ def toy(eigenvalues):
 
 
 def test_choice():
-    functions = toy(
-        [[1.0, 0.8, 0.3, 0.0], [1.0, 0.4, 0.05, 0.0], [1.0, 0.9, 0.8, 0.7]]
-    )  # bins of the last too wide
+    too_wide = [1.0, 0.9, 0.8, 0.7]
+    functions = toy([[1.0, 0.8, 0.3, 0.0], [1.0, 0.4, 0.05, 0.0], too_wide])
     axis, mode, thresholds, weights = choose(functions, 2, 0.1, 1.0)
     assert list(zip(axis, mode, strict=True)) == [(0, 1), (1, 1)]
     np.testing.assert_allclose(weights, [1, 0.5])

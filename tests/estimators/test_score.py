@@ -110,9 +110,8 @@ def test_score_over_several_blocks_is_the_mean_over_all_rows():
     X, y = rng.standard_normal((300, 24)), rng.integers(0, 3, 300)
     weights = rng.random(24)
     found = Signs(weights).fit(X).score(X, y)
-    assert found == pytest.approx(
-        leave_one_out(X > 0, y, weights, precision_in_order), rel=1e-5
-    )  # distances tie within a millionth
+    expected = leave_one_out(X > 0, y, weights, precision_in_order)
+    assert found == pytest.approx(expected, rel=1e-5)  # distances tie within a millionth
 
 
 @pytest.mark.slow

@@ -122,9 +122,8 @@ def test_prepared_rows_are_centred_with_unit_mean_square_norm(rng):
     Z = Linear().features(X, Linear().prepare(X, rng))
     np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-14)
     assert (Z**2).sum(axis=1).mean() == pytest.approx(1)
-    np.testing.assert_allclose(
-        Z * (X - X.mean(axis=0))[0, 0] / Z[0, 0], X - X.mean(axis=0)
-    )  # one number for all
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(Z * centred[0, 0] / Z[0, 0], centred)  # one number divides all
 
 
 @pytest.mark.parametrize(("shift", "scale"), [(1e3, 1.0), (-7.5, 1.0), (0.0, 1e-6), (0.0, 1e6), (40.0, 0.01)])

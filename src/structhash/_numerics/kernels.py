@@ -39,10 +39,8 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]]
         The decorator.
     """
 
-    Kernel = numba.njit(**options)
-
     def decorate(function: Callable[..., Any]) -> Any:
-        kernel = Kernel(function)
+        kernel = numba.njit(**options)(function)
         if cache:  # numba has no public way to say which cache a function has
             kernel._cache = _cache_of(function)
         return kernel

@@ -20,6 +20,7 @@ _KINDS: dict[str, tuple[type, ...]] = {  # labels of one kind have a total order
     "bytes": (bytes,),
     "dates": (date,),
 }
+_SEVERAL = (set, frozenset, list, tuple, np.ndarray)  # types of what holds several labels
 _MISSING = ("NoneType", "NAType", "NaTType")  # names of types: pandas need not be installed
 _ALLOWED = "labels are text, bytes, booleans, whole numbers or dates, all of one kind"
 _CONVERT = "convert others, for instance by y.astype(str)"
@@ -163,18 +164,17 @@ def _read_indicators(labels: NDArray[Any]) -> RowLabels:
 def _kinds_of(labels: NDArray[Any]) -> set[str]:
     """The kinds of the labels in an array of objects; "other" for what is none."""
     types = {type(label) for label in labels.ravel()}
-    names = ((name for name, kind in _KINDS.items() if issubclass(each, kind)) for each in types)
-    return {next(found, "other") for found in names}
+    return {next((name for name, kind in _KINDS.items() if issubclass(each, kind)), "other") for each in types}
 
 
 def _checked_objects(labels: NDArray[Any]) -> NDArray[Any]:
     """Objects (n,) as plain values; refuse what is missing, has no total order, or is of several kinds."""
-    allowed, several = sum(_KINDS.values(), ()), (set, frozenset, list, tuple, np.ndarray)
+    allowed = sum(_KINDS.values(), ())
     for row, label in enumerate(labels):
         if type(label).__name__ in _MISSING or (isinstance(label, float | np.floating) and label != label):
             raise _missing(label, row)
         if not isinstance(label, allowed):
-            advice = _INDICATORS if isinstance(label, several) else f"{_ALLOWED}; {_CONVERT}"
+            advice = _INDICATORS if isinstance(label, _SEVERAL) else f"{_ALLOWED}; {_CONVERT}"
             raise ValueError(f"y holds a {type(label).__name__} in row {row}: {advice}")
     kinds = _kinds_of(labels)
     if len(kinds) > 1:

@@ -81,8 +81,9 @@ def check_positive(name: str, value: Any, most: float = np.finfo(float).max, abo
     """Raise ValueError unless the setting `name` has a number `value` above `above` and of at most `most`."""
     number: Any = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
     if not above < number <= most:
-        limit = f"number above {above:g}" + (f" and at most {most:g}" if most < 1e300 else "")
-        raise ValueError(f"{name}={describe(value)}: give a {'finite ' if most > 1e300 else ''}{limit}")
+        bounded = most < np.finfo(float).max
+        limit = f"number above {above:g} and at most {most:g}" if bounded else f"finite number above {above:g}"
+        raise ValueError(f"{name}={describe(value)}: give a {limit}")
 
 
 def check_nonnegative(name: str, value: Any) -> None:

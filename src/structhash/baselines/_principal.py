@@ -19,9 +19,8 @@ def principal_axes(X: NDArray[Any], mean: NDArray[np.float64], count: int) -> ND
     k is `count`, or the number of directions of nonzero variance where that is less. The largest entry of each
     direction is positive.
     """
-    scale = max(
-        np.abs(X[run] - mean).max() for run in row_slices(len(X), PROJECTED_ROWS)
-    )  # no square overflows then
+    # divided by it, no number has a square that overflows
+    scale = max(np.abs(X[run] - mean).max() for run in row_slices(len(X), PROJECTED_ROWS))
     if len(X) < X.shape[1]:
         _, spread, axes = np.linalg.svd((X - mean) / scale, full_matrices=False)
         variances = spread**2

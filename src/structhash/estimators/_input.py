@@ -55,11 +55,16 @@ def check_input(estimator: BaseEstimator, X: Any, keep: bool, magnitudes: tuple[
     """
     probe = copy.copy(estimator)  # scikit-learn writes the columns into the estimator it is given
     rows = _validate(probe, X, keep, reset=True, ensure_min_samples=2)
-    rows = rows.astype(rows.dtype.newbyteorder("="), order="C", copy=False)
+    rows = in_plain_layout(rows)
     _check_magnitudes(type(estimator).__name__, rows, magnitudes)
     names = ("n_features_in_", "feature_names_in_")
     columns = {name: getattr(probe, name) for name in names if name in vars(probe)}
     return CheckedInput(rows, columns)
+
+
+def in_plain_layout(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows in C order and in the byte order of this machine, without a copy if they are so already."""
+    return rows.astype(rows.dtype.newbyteorder("="), order="C", copy=False)
 
 
 def open_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from structhash._numerics.blocks import as_floats, row_slices
 from structhash._numerics.matrices import check_finite_rows
-from structhash.estimators._input import CheckedInput, open_beside
+from structhash.estimators._input import CheckedInput, in_plain_layout, open_beside
 
 logger = logging.getLogger("structhash")
 
@@ -33,10 +33,9 @@ def check_unlabeled(estimator: BaseEstimator, checked: CheckedInput, unlabeled: 
     Returns
     -------
     ndarray (m, d)
-        The rows as they are.
+        The rows, in C order.
     """
-    rows = open_beside(estimator, checked, unlabeled, "unlabeled")
-    rows = rows.astype(rows.dtype.newbyteorder("="), order="C", copy=False)
+    rows = in_plain_layout(open_beside(estimator, checked, unlabeled, "unlabeled"))
     same, first = True, as_floats(rows[:1])
     for block in row_slices(len(rows)):
         X = as_floats(rows[block])

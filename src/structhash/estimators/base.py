@@ -143,11 +143,8 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         kept = {
             name: value for name, value in vars(self).items() if name.startswith("_") or not name.endswith("_")
         }
-        self.__dict__ = {
-            **kept,
-            **columns,
-            **_in_order({**fitted}),
-        }  # one step: an interrupt leaves the old state or the new one
+        # one step: an interrupt leaves the old state or the new one
+        self.__dict__ = {**kept, **columns, **_in_order({**fitted})}
 
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """The fitted state as arrays by name, and as plain values. `_from_arrays` is the inverse."""

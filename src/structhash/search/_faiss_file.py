@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from struct import Struct
+from struct import error as StructError
 from typing import NamedTuple
 
 import numpy as np
@@ -56,15 +57,13 @@ def read_flat_file(path: str | os.PathLike[str]) -> FlatFile:
         ids_after = 8 * n + _COUNT.size if mapped else 0
         size = place + _HEADER.size + _COUNT.size + n * width + ids_after
         outer = _HEADER.unpack_from(content)
-        counts = [_COUNT.unpack_from(content, place + _HEADER.size)[0]]
-        if n_bits != 8 * width or width < 1 or n < 0 or len(content) != size or outer[1:4] != header[1:4]:
-            raise ValueError
-        if mapped:
-            counts.append(_COUNT.unpack_from(content, size - ids_after)[0])
-        if counts != [n * width, n][: len(counts)]:
-            raise ValueError
-    except Exception:
-        raise ValueError(f"cannot read {path}: it is damaged; write it again") from None
+        (n_bytes,) = _COUNT.unpack_from(content, place + _HEADER.size)
+        (n_ids,) = _COUNT.unpack_from(content, size - ids_after) if mapped else (n,)
+        whole = len(content) == size and (n_bytes, n_ids) == (n * width, n) and outer[1:4] == header[1:4]
+    except (StructError, OverflowError):  # the file ends before, or a number points beyond it
+        whole = False
+    if not whole or n_bits != 8 * width or width < 1 or n < 0:
+        raise ValueError(f"cannot read {path}: it is damaged; write it again")
     codes = np.frombuffer(content, np.uint8, n * width, place + _HEADER.size + _COUNT.size)
     ids = np.frombuffer(content, "<i8", n, size - 8 * n) if mapped else None
     return FlatFile(n_bits, codes.reshape(n, width), ids)

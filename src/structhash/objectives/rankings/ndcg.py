@@ -120,9 +120,8 @@ class NDCG(Ranking):
         queries = as_queries(near, far, near_ptr, far_ptr)
         n_near, n_far = (int(np.diff(ptr).max(initial=0)) for ptr in queries[2:])
         k = min(int(self.k), n_near + n_far)
-        discount = 1.0 / np.log2(
-            np.maximum(2.0, np.arange(1.0, 2.0 + min(k, n_near) + min(k, n_far)))
-        )  # no cut
+        ranks = np.arange(1.0, 2.0 + min(k, n_near) + min(k, n_far))
+        discount = 1.0 / np.log2(np.maximum(2.0, ranks))  # no cut
         total = np.append(0.0, np.cumsum(self.discounts(n_near)))
         if self.normalizer == "paper":
             total[:] = total_discount(int(self.k))
