@@ -122,7 +122,7 @@ def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         row = int((indicators.sum(axis=1) != 1).argmax())
         raise ValueError(
             f"labels have shape {indicators.shape}, and row {row} has {indicators[row].sum()} of the labels; "
-            f"give one label for each of the {n_rows} rows; StructHash and CGHash learn from several, too"
+            f"give one label for each of the {n_rows} rows; in Python, StructHash and CGHash take several, too"
         )
     return values, index
 
