@@ -38,9 +38,10 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]]
     callable
         The decorator.
     """
+    Kernel = numba.njit(**options)
 
     def decorate(function: Callable[..., Any]) -> Any:
-        kernel = numba.njit(**options)(function)
+        kernel = Kernel(function)
         if cache:  # numba has no public way to say which cache a function has
             kernel._cache = _cache_of(function)
         return kernel

@@ -30,6 +30,21 @@ __all__ = ["app"]
 
 app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
 
+_Neighbours = Annotated[
+    bool,
+    typer.Option(
+        "--neighbours",
+        help="Learn from the nearest 2 percent by L2, not from labels (structhash, cghash).",
+    ),
+]
+_Tune = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="First try settings on a quarter of the rows for this time (distilhash, structhash, cghash).",
+    ),
+]
+
 
 def _show_version(wanted: bool) -> None:
     """Print the version and stop."""
@@ -67,24 +82,12 @@ def _fit(
         int | None,
         typer.Option(min=1, help="Length of the code, in bits.", show_default="64, or the method's own"),
     ] = None,
-    neighbours: Annotated[
-        bool,
-        typer.Option(
-            "--neighbours",
-            help="Learn from the nearest 2 percent by L2, not from labels (structhash, cghash).",
-        ),
-    ] = False,
+    neighbours: _Neighbours = False,
     unlabeled: Annotated[
         Path | None,
         typer.Option(help="Rows like those to be searched, maybe of classes without labels (distilhash)."),
     ] = None,
-    tune: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="First try settings on a quarter of the rows for this time (distilhash, structhash, cghash).",
-        ),
-    ] = None,
+    tune: _Tune = None,
     seed: Seed = 0,
     force: Force = False,
     label: Label = None,

@@ -89,14 +89,10 @@ def compare(
     finished, add = _journal(out, arrays, run, force)
     more = {**options, **settings, "failures": "keep", "finished": finished, "on_fit": add}
     lines = report.summarise(collect_results(comparison, *arrays, **more))
-    asked = {
-        **options,
-        "methods": [method.name for method in options["methods"]],
-        "queries": settings.get("n_queries"),
-        "train": settings.get("n_train"),
-    }
+    names = [method.name for method in options["methods"]]
+    asked = {"methods": names, "queries": settings.get("n_queries"), "train": settings.get("n_train")}
     about = {"data": data.name, "rows": len(dataset.X), "features": dataset.X.shape[1]}
-    about |= {"protocol": protocol, "options": asked, **stamp()}
+    about |= {"protocol": protocol, "options": options | asked, **stamp()}
     deliver(report.as_json(lines, **about), out, as_json)
     if not as_json:
         _print_table(lines, about)

@@ -85,7 +85,7 @@ def open_beside(estimator: BaseEstimator, checked: CheckedInput, rows: Any, name
 
 
 def open_queries(estimator: BaseEstimator, checked: CheckedInput, y: Any) -> Any:
-    """Judgements with a frame of queries as those with its checked numbers; any other y as it is."""
+    """Check a frame of queries against the columns of X, and put its numbers in its place; keep any other y."""
     if isinstance(y, Qrels) and hasattr(y.Q, "columns"):
         return replace(y, Q=open_beside(estimator, checked, y.Q, "Q"))
     return y
