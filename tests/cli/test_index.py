@@ -68,6 +68,7 @@ def test_bare_codes_and_a_model_are_warned_of(run, here, tmp_path):
         ("m.npy --ids m.index", ["it is a structhash file of kind 'index.exact'"]),
         ("m.npy --ids garbage.npy", []),
         ("m.npy --ids nowhere.npy", ["no such file: nowhere.npy"]),
+        ("m.npy --ids .", ["cannot read .: it is not a file but a folder"]),
     ],
 )
 def test_bad_input_is_refused(assert_refused, words, parts):

@@ -53,6 +53,8 @@ def test_map_array_maps_any_array_and_refuses_other_files(tmp_path):
     assert found.tolist() == [0, 1, 2]
     with pytest.raises(FileNotFoundError, match="no such file"):
         map_array(tmp_path / "nothing.npy")
+    with pytest.raises(ValueError, match="it is not a file but a folder"):
+        map_array(tmp_path)
     (tmp_path / "text").write_text("1 2")
     with pytest.raises(ValueError, match=r"it is text, not a \.npy file"):
         map_array(tmp_path / "text")

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from structhash.io._signatures import recognise
+from structhash.io._signatures import check_is_file, recognise
 from structhash.io.container import what
 
 __all__ = ["check_file", "check_text", "guard", "unreadable"]
@@ -30,9 +30,8 @@ def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
     ValueError
         If the extension is unknown, the path is not a file, or the file is empty.
     """
-    if path.exists() and not path.is_file():
-        kind = "a folder" if path.is_dir() else "a pipe or a device; write what it gives to a file"
-        raise ValueError(f"cannot read {path}: it is not a file but {kind}")
+    if path.exists():
+        check_is_file(path)
     if path.suffix.lower() not in suffixes:
         reason = f"unknown extension {path.suffix!r}, known are {', '.join(suffixes)}"
         kind, remedy = _recognise(path) if path.is_file() else ("", "")
@@ -41,8 +40,7 @@ def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
         if kind:
             reason += f"; it is {kind}{remedy}"
         raise ValueError(f"cannot read {path}: {reason}{hint}")
-    if not path.exists():
-        raise FileNotFoundError(f"no such file: {path}")
+    check_is_file(path)
     if path.stat().st_size == 0:
         raise ValueError(f"cannot read {path}: it is empty")
 

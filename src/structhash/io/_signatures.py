@@ -1,4 +1,4 @@
-"""Recognise files of other programs by their first bytes."""
+"""What is at a path: a file or not, and of which program, by its first bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import codecs
 import contextlib
 import os
 
-__all__ = ["recognise"]
+__all__ = ["check_is_file", "recognise"]
 
 _SIGNATURES = {  # first bytes: what the file is, and what to do with it where we do not read it
     b"\x93NUMPY": ("a .npy file", ""),
@@ -23,6 +23,15 @@ _SIGNATURES = {  # first bytes: what the file is, and what to do with it where w
     b"\x89HDF": ("an HDF5 file", "; write its arrays to a .npz file"),
     b"\xd0\xcf\x11\xe0": ("a file of an office program", "; save its table as a .csv file"),
 }
+
+
+def check_is_file(path: str | os.PathLike[str]) -> None:
+    """Raise FileNotFoundError if nothing is at a path, ValueError if it is a folder, a pipe or a device."""
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"no such file: {path}")
+    if not os.path.isfile(path):
+        kind = "a folder" if os.path.isdir(path) else "a pipe or a device; write what it gives to a file"
+        raise ValueError(f"cannot read {path}: it is not a file but {kind}")
 
 
 def recognise(path: str | os.PathLike[str]) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from structhash.io._opening import check_file, guard, unreadable
+from structhash.io._signatures import check_is_file
 from structhash.io.container import atomic
 
 __all__ = ["load_array", "map_array", "read_codes", "write_npy"]
@@ -17,6 +18,7 @@ __all__ = ["load_array", "map_array", "read_codes", "write_npy"]
 
 def load_array(path: Path) -> NDArray[Any]:
     """Read any array of a .npy file into memory; ValueError if the file is damaged or holds Python objects."""
+    check_is_file(path)
     with guard(path, suffix=".npy"), open(path, "rb") as file:
         array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
         _check_end(file.tell(), path)
@@ -37,8 +39,7 @@ def map_array(path: str | os.PathLike[str]) -> NDArray[Any]:
         If it is not a .npy file, is damaged, or holds Python objects.
     """
     path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"no such file: {path}")
+    check_is_file(path)
     try:
         array = np.lib.format.open_memmap(path, mode="r")
         _check_end(array.offset + array.nbytes, path)

@@ -25,13 +25,14 @@ from structhash.io._layout import (
     read_head,
     write_file,
 )
-from structhash.io._signatures import recognise
+from structhash.io._signatures import check_is_file, recognise
 
 __all__ = [
     "Arrays",
     "Blocks",
     "Header",
     "atomic",
+    "check_is_file",
     "check_target",
     "header",
     "load",
@@ -193,10 +194,7 @@ def what(path: str | os.PathLike[str]) -> str:
 def _open(path: str | os.PathLike[str], kind: str | None = None, whole: bool = False) -> tuple[Header, Arrays]:
     """Read the full header, and the arrays if `whole`; every defect is a ValueError with path and reason."""
     path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"no such file: {path}")
-    if not path.is_file():
-        raise ValueError(f"cannot read {path}: it is not a file")
+    check_is_file(path)
     family = (kind or "").partition(".")[0]
     hint = _HINTS.get(family, "")
     try:

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash.io import container as files
+
 __all__ = ["FlatFile", "read_flat_file"]
 
 _TAGS_WITH_IDS = (b"IBMp", b"IBM2")
@@ -40,10 +42,7 @@ def read_flat_file(path: str | os.PathLike[str]) -> FlatFile:
     ValueError
         If it is damaged or holds something else.
     """
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"no such file: {path}")
-    if not os.path.isfile(path):
-        raise ValueError(f"cannot read {path}: it is not a file")
+    files.check_is_file(path)
     content = Path(path).read_bytes()
     mapped = content[:4] in _TAGS_WITH_IDS
     place = _HEADER.size if mapped else 0
