@@ -62,8 +62,8 @@ def exhaust():
 @pytest.mark.parametrize(
     ("act", "status", "said"),
     [
-        (interrupt, 130, ""),
-        (interrupt_in_compiled_code, 130, ""),
+        (interrupt, 130, "interrupted\n"),
+        (interrupt_in_compiled_code, 130, "interrupted\n"),
         (defect, 1, ""),
         (exhaust, 2, "error: not enough memory for what was asked (1 TiB); ask for less, or give fewer rows\n"),
     ],
@@ -173,7 +173,8 @@ app(["fit", "train.npz", "--method", "lsh", "-o", "{tmp_path}/m"])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 128 + number
-    assert "Traceback" not in done.stderr
+    said = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+    assert done.stderr == f"{said}\n"
     assert os.listdir(tmp_path) == []
 
 

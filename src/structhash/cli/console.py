@@ -33,7 +33,8 @@ class Commands(TyperGroup):
 
     Status 0: done. 2: bad input. 1: good input, but the disk is full, not all work could be done, the reader of
     the output has gone, or the program has a defect. 130, 143, 129: ended by Ctrl-C, SIGTERM, SIGHUP. Bad input
-    and unfinished work leave one line that begins with "error: "; a defect leaves a traceback.
+    and unfinished work leave one line that begins with "error: ", a signal a line that names it, a defect a
+    traceback.
     """
 
     def main(
@@ -69,13 +70,20 @@ class Commands(TyperGroup):
             status = _status_of(error)
             if status is None:
                 raise
+        if received or status == _BY_SIGNAL + signal.SIGINT:  # typer, too, makes this status of Ctrl-C
+            _print_error(f"ended by {signal.Signals(received[-1]).name}" if received else "interrupted")
         sys.exit(_flush_output(_BY_SIGNAL + received[-1] if received else status))
 
 
 def say(level: str, text: str) -> None:
     """Print one line on standard error, whatever line breaks the text has, and even if nothing reads it."""
+    _print_error(f"{level}: {' '.join(text.split())}")
+
+
+def _print_error(line: str) -> None:
+    """Print a line on standard error, even if nothing reads it."""
     with contextlib.suppress(OSError):
-        print(f"{level}:", " ".join(text.split()), file=sys.stderr)
+        print(line, file=sys.stderr)
 
 
 def _prepare_streams() -> None:
@@ -138,7 +146,7 @@ def _signals(received: list[int]) -> Iterator[None]:
 
 
 def _status_of(error: BaseException) -> int | None:
-    """The exit status of what a command raised, after one line on standard error; None for a defect."""
+    """The exit status of what a command raised, after a line for an error; None for a defect."""
     if interrupted(error):
         return _BY_SIGNAL + signal.SIGINT
     if isinstance(error, BrokenPipeError):
