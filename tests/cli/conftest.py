@@ -53,6 +53,7 @@ def write_data(folder):
     qrels = np.array([[0, 3, 2], [0, 5, 1], [1, 7, 1]])
     np.savez(folder / "judged.npz", X=X[200:260], Q=X[:2], qrels=qrels)
     np.save(folder / "x.npy", X[200:500])
+    np.save(folder / "pixels.npy", X[200:500].astype(np.uint8))
     np.save(folder / "ids.npy", np.arange(300)[::-1] * 10)
     np.save(folder / "twice.npy", np.zeros(300, int))
     header = ",".join([*(f"p{j}" for j in range(64)), "label"])

@@ -8,6 +8,7 @@ import pty
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from structhash import DistilHash
@@ -53,6 +54,17 @@ def test_a_bar_counts_steps_on_a_terminal(monkeypatch, total, shown):
     assert shown in sys.stderr.getvalue()
 
 
+@pytest.mark.parametrize(("total", "shown"), [(8, True), (4, False)])
+def test_a_bar_of_blocks_is_for_more_than_one(monkeypatch, total, shown):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with bar("encode", total, "rows", at_once=4) as advance:
+        for _ in range(total // 4):
+            advance(4)
+    assert ("8 of 8 rows" in sys.stderr.getvalue()) == shown
+    assert bool(sys.stderr.getvalue()) == shown
+
+
 def test_a_bar_names_the_stage_that_training_is_in(monkeypatch, digits):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "200")
@@ -69,6 +81,32 @@ def test_a_bar_shows_nothing_elsewhere(capsys):
     with bar("fit", 3, "bits") as advance:
         advance()
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("encode m many.npy -o c", b"9000 of 9000 rows"),
+        ("search m.index many.npy --model m -k 1 -o o.npz", b"9000 of 9000 queries"),
+    ],
+)
+def test_many_rows_and_queries_show_progress_on_a_terminal(here, tmp_path, words, shown):
+    np.save(tmp_path / "many.npy", np.tile(np.load("x.npy"), (30, 1)))
+    given = [str(here / word) if word in ("m", "m.index") else word for word in words.split()]
+    ours, theirs = pty.openpty()
+    ended = subprocess.run(
+        [sys.executable, "-m", "structhash", *given],
+        stdout=-1,
+        stderr=theirs,
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
+    )
+    os.close(theirs)
+    assert shown in os.read(ours, 1 << 16)
+    os.close(ours)
+    assert b"of 9000" not in ended.stdout
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash import DistilHash, load_model
+from structhash.io import load_codes
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -15,6 +16,14 @@ X = X.astype(np.float32)
 
 def test_codes_are_those_of_the_library(here):
     np.testing.assert_array_equal(np.load("m.npy"), load_model("m").encode(X[200:500]))
+
+
+@pytest.mark.parametrize("coded_as", ["rows", "queries"])
+def test_codes_say_how_they_were_made(done, here, tmp_path, coded_as):
+    for model, weighted in (("m", False), ("w", True)):
+        done("encode", model, "x.npy", "-o", tmp_path / "c", *(["--queries"] if coded_as == "queries" else []))
+        differ = load_model(model).queries_differ()
+        assert load_codes(tmp_path / "c")[3:] == (coded_as, differ, weighted)
 
 
 def test_a_prefix_of_the_bits(machine, here, tmp_path):
@@ -34,6 +43,8 @@ def test_queries(machine, done, here, tmp_path):
     facts = machine("encode", m, "judged.npz", "-o", q, "--queries")
     assert facts == {"rows": 2, "bits": 16, "bytes": 4, "coded as": "queries", "file": str(q)}
     np.testing.assert_array_equal(np.load(q), model.encode_queries(X[:2]))
+    done("encode", m, "judged.npz", "-o", tmp_path / "q", "--queries")
+    assert load_codes(tmp_path / "q")[3:] == ("queries", True, False)
     done("encode", m, "x.npy", "-o", q, "--queries")  # a file of queries alone
     np.testing.assert_array_equal(np.load(q), model.encode_queries(X[200:500]))
     assert machine("encode", m, "x.npy", "-o", q)["coded as"] == "rows"

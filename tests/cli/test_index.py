@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from structhash import load_model
+from structhash.io import save_codes
 from structhash.search import load_index
 
 
@@ -24,9 +25,34 @@ def test_backend_and_ids(machine, here, tmp_path):
 
 
 def test_without_a_model_a_byte_has_8_bits(done, here, tmp_path):
-    done("index", "w.npy", "-o", tmp_path / "i")
+    done("index", "m.npy", "-o", tmp_path / "i")
     assert load_index(tmp_path / "i").n_bits == 16
     assert load_index(tmp_path / "i").source is None
+
+
+@pytest.mark.parametrize(
+    ("codes", "zeros", "length"), [([[0, 8], [0, 3]], 4, 12), ([[7, 0]], 7, 9), ([[1], [0]], 7, 1)]
+)
+def test_bare_codes_that_may_have_padding_are_warned_of(run, done, tmp_path, codes, zeros, length):
+    path, out = tmp_path / "c.npy", tmp_path / "i"
+    np.save(path, np.array(codes, np.uint8))
+    bits = 8 * len(codes[0])
+    assert run("index", path, "-o", out).stderr == (
+        f"warning: {path} does not say how many bits its codes have, and the last {zeros} of {bits} are 0 in "
+        f"all codes: give --bits {length} if the codes have {length} bits\n"
+    )
+    assert load_index(out).n_bits == bits
+    done("index", path, "-o", out, "--bits", bits)
+    done("index", path, "-o", out, "--bits", length)
+
+
+def test_a_model_that_makes_longer_codes_does_not_hide_padding(run, done, here, tmp_path):
+    done("encode", "m", "x.npy", "-o", tmp_path / "c.npy", "--bits", 12)
+    lines = run("index", tmp_path / "c.npy", "-o", tmp_path / "i", "--model", "m").stderr.splitlines()
+    assert len(lines) == 2
+    assert "the last 4 of 16 are 0 in all codes: give --bits 12" in lines[1]
+    lines = run("index", "w.npy", "-o", tmp_path / "i", "--model", "w").stderr.splitlines()
+    assert ["which model made its codes" in line for line in lines] == [True]
 
 
 def test_an_index_knows_its_model(here):
@@ -36,9 +62,27 @@ def test_an_index_knows_its_model(here):
 
 
 def test_codes_name_their_model(machine, here, tmp_path):
-    facts = machine("index", "w.codes", "-o", tmp_path / "i")
+    facts = machine("index", "w.codes", "-o", tmp_path / "i", "--backend", "flat")
     assert (facts["bits"], facts["weighted"]) == (12, False)
     assert load_index(tmp_path / "i").source == load_model("w").fingerprint()
+
+
+def test_a_plain_index_of_a_model_that_weighs_its_bits_is_warned_of(run, here, tmp_path):
+    assert run("index", "w.codes", "-o", tmp_path / "i").stderr == (
+        "warning: the model that made w.codes weighs its bits: give --model for distances by weight\n"
+    )
+    assert load_index(tmp_path / "i").weights is None
+
+
+def test_codes_of_queries_in_an_index_are_warned_of_where_they_differ(run, done, tmp_path):
+    codes, about = tmp_path / "c", {"n_rows": 2, "n_bits": 8, "source": "a1b2", "coded_as": "queries"}
+    save_codes(codes, [np.array([[7], [255]], np.uint8)], **about, queries_differ=True)
+    assert run("index", codes, "-o", tmp_path / "i").stderr == (
+        f"warning: {codes} holds codes of queries, and its model codes rows differently: to index rows, encode "
+        "them without --queries\n"
+    )
+    save_codes(codes, [np.array([[7], [255]], np.uint8)], **about, queries_differ=False)
+    done("index", codes, "-o", tmp_path / "i")
 
 
 def test_bare_codes_and_a_model_are_warned_of(run, here, tmp_path):

@@ -14,7 +14,7 @@ from structhash.pieces import spell
         ("m.index", {"kind": "index.exact", "class": "Exact", "bits": 16, "codes": 300, "weighted": False}),
         ("w.index", {"bits": 12, "weighted": True}),
         ("m.npy", {"kind": "codes", "rows": 300, "bits": 16}),
-        ("w.codes", {"kind": "codes", "rows": 300, "bits": 12}),
+        ("w.codes", {"kind": "codes", "rows": 300, "bits": 12, "coded as": "rows", "weighted": True}),
         ("x.npy", {"kind": "data", "rows": 300, "features": 64, "dtype": "float32"}),
         ("ids.npy", {"kind": "array", "shape": [300]}),
         ("train.csv", {"kind": "data", "rows": 200, "features": 64, "classes": 10, "labels": "int64"}),

@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash import load_model
+from structhash.io import save_codes
 from structhash.search import Exact, load_index
 
 X, Y = load_digits(return_X_y=True)
@@ -65,7 +66,7 @@ def test_a_prefix_index_with_ids_is_searched_by_the_whole_model(machine, done, h
     done("encode", "w", "x.npy", "-o", codes, "--bits", 5)
     done("index", codes, "-o", out, "--model", "w", "--bits", 5)
     assert len(machine("search", out, "judged.npz", "--model", "w")["results"]) == 2
-    done("index", codes, "-o", out, "--bits", 5, "--ids", "ids.npy")
+    done("index", codes, "-o", out, "--bits", 5, "--ids", "ids.npy", "--backend", "flat")
     assert machine("search", out, codes, "-k", 1)["results"][0]["ids"][0] % 10 == 0
 
 
@@ -84,6 +85,57 @@ def test_only_one_that_names_its_model_is_warned_of(run, done, here, tmp_path):
         assert result.exit_code == 0
         assert result.stderr == f"warning: {text} is not checked, and results are wrong otherwise\n"
     assert run("search", tmp_path / "i", "m.npy").stderr == ""  # neither is said to be of any model
+
+
+def test_a_longer_model_than_an_index_that_names_none_is_warned_of(run, done, here, tmp_path):
+    index = tmp_path / "i"
+    done("index", "short.npy", "-o", index, "--bits", 8)
+    lines = run("search", index, "x.npy", "--model", "w").stderr.splitlines()
+    assert lines[0].startswith(f"warning: {index} {UNNAMED} w is not checked")
+    assert lines[1:] == [f"warning: {index} holds codes of 8 bits, w makes 12: only the first 8 are used"]
+    done("encode", "m", "x.npy", "-o", tmp_path / "c", "--bits", 9)
+    done("index", tmp_path / "c", "-o", index)  # of a known model: a prefix is as good as any code
+    assert run("search", index, "x.npy", "--model", "m").stderr == ""
+
+
+def test_codes_of_rows_as_queries_are_warned_of_where_they_differ(run, done, here, tmp_path):
+    codes, about = tmp_path / "c", {"n_rows": 300, "n_bits": 16, "source": load_model("m").fingerprint()}
+    save_codes(codes, [np.load("m.npy")], **about, coded_as="rows", queries_differ=True)
+    assert run("search", "m.index", codes).stderr == (
+        f"warning: {codes} holds codes of rows, and its model codes queries differently: unless you look for "
+        "near duplicates, encode queries with --queries\n"
+    )
+    for coded_as, differ in (("queries", True), ("rows", False)):
+        save_codes(codes, [np.load("m.npy")], **about, coded_as=coded_as, queries_differ=differ)
+        done("search", "m.index", codes)
+
+
+def test_blocks_of_queries_give_the_answers_of_one_call(done, here, tmp_path, monkeypatch):
+    monkeypatch.setattr("structhash.cli.search._QUERIES_AT_ONCE", 7)
+    queries = np.load("m.npy")
+    nearest, within = load_index("m.index").search(queries, 3), load_index("m.index").radius(queries, 1)
+    for option, expected in ({("-k", 3): nearest, ("--radius", 1): within}).items():
+        done("search", "m.index", "m.codes", *option, "-o", tmp_path / "o.npz")
+        with np.load(tmp_path / "o.npz") as found:
+            for got, wanted in zip(found.values(), expected, strict=True):
+                np.testing.assert_array_equal(got, wanted)
+                assert got.dtype == wanted.dtype
+
+
+def test_no_query_has_no_answer(machine, here, tmp_path):
+    save_codes(tmp_path / "c", [], 0, 16, load_model("m").fingerprint())
+    for option in (("-k", 2), ("--radius", 1)):
+        assert machine("search", "m.index", tmp_path / "c", *option)["results"] == []
+
+
+def test_many_vectors_have_the_codes_of_one_call(done, here, tmp_path, monkeypatch):
+    monkeypatch.setattr("structhash.cli.encode.ROWS_AT_ONCE", 1024)
+    queries = np.tile(X, (2, 1))
+    np.save(tmp_path / "q.npy", queries)
+    done("search", "w.index", tmp_path / "q.npy", "--model", "w", "-k", 2, "-o", tmp_path / "o.npz")
+    with np.load(tmp_path / "o.npz") as found:
+        expected = load_index("w.index").search(load_model("w").encode_queries(queries), 2)
+        np.testing.assert_array_equal(found["ids"], expected[1])
 
 
 def test_an_index_of_longer_codes_than_the_model_makes_is_refused(run, done, here, tmp_path):
@@ -105,9 +157,17 @@ def test_an_index_of_longer_codes_than_the_model_makes_is_refused(run, done, her
         ("m.index m.npy -k 3 --radius 2", ["-k and --radius ask for different things; give one of them"]),
         ("m.index m.npy --radius -1", ["--radius"]),
         ("m.index m.npy --radius nan", []),
-        ("m.index x.npy", ["must be uint8"]),
-        ("m.index train.npz", ["train.npz is not a file of codes; for vectors, give --model too"]),
-        ("m.index ids.npy", []),
+        (
+            "m.index x.npy",
+            ["x.npy holds float32 of shape (300, 64); for vectors, give --model MODEL too; codes"],
+        ),
+        (
+            "m.index pixels.npy",
+            ["pixels.npy holds 64 bytes a row, codes of m.index have 2; for vectors, give --m"],
+        ),
+        ("m.index train.npz", ["train.npz is not a file of codes; for vectors, give --model MODEL too"]),
+        ("m.index ids.npy", ["ids.npy holds int64 of shape (300,)"]),
+        ("m.index nowhere.npy", ["no such file: nowhere.npy"]),
         ("m.index w.codes", ["the index was made with another model than w.codes; give that one"]),
         ("m.index short.codes", ["short.codes holds codes of 9 bits, m.index of 16; give codes of one length"]),
         ("m.index x.npy --model w", ["the index was made with another model than w; give that one"]),

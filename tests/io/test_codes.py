@@ -14,7 +14,7 @@ def test_a_container_names_the_model(tmp_path):
     np.testing.assert_array_equal(found.table, TABLE)
     assert (found.table.dtype, found.n_bits, found.source) == (np.uint8, 10, "a1b2")
     save_codes(tmp_path / "c", [TABLE], 3, 10)
-    assert load_codes(tmp_path / "c").source is None
+    assert set(load_codes(tmp_path / "c")[2:]) == {None}
 
 
 def test_a_bare_array_is_that_of_numpy(tmp_path):
@@ -22,7 +22,15 @@ def test_a_bare_array_is_that_of_numpy(tmp_path):
     write_npy(tmp_path / "d.npy", TABLE)
     assert (tmp_path / "c.npy").read_bytes() == (tmp_path / "d.npy").read_bytes()
     np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), TABLE)
-    assert load_codes(tmp_path / "c.npy")[1:] == (None, None)
+    assert set(load_codes(tmp_path / "c.npy")[1:]) == {None}
+
+
+def test_a_container_says_how_codes_were_made(tmp_path):
+    about = {"coded_as": "queries", "queries_differ": True, "weighted": False}
+    save_codes(tmp_path / "c", [TABLE], 3, 10, "a1b2", **about)
+    assert load_codes(tmp_path / "c")[3:] == ("queries", True, False)
+    container.save(tmp_path / "c", {"codes": TABLE}, {"n_bits": 10, "source": "a1b2"}, "codes")
+    assert load_codes(tmp_path / "c")[2:] == ("a1b2", None, None, None)  # a file that does not say
 
 
 @pytest.mark.parametrize("name", ["c", "c.npy"])
@@ -51,6 +59,8 @@ def test_every_flipped_bit_of_a_container_is_refused(tmp_path, assert_every_flip
         ({"codes": TABLE}, {"n_bits": 2.5, "source": None}),
         ({"codes": TABLE}, {"source": None}),
         ({"codes": TABLE}, {"n_bits": 10, "source": 3}),
+        ({"codes": TABLE}, {"n_bits": 10, "coded_as": "anchors"}),
+        ({"codes": TABLE}, {"n_bits": 10, "weighted": "yes"}),
         ({"codes": TABLE, "more": TABLE}, {"n_bits": 10, "source": None}),
         ({}, {"n_bits": 10, "source": None}),
     ],

@@ -37,7 +37,7 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 
 @contextlib.contextmanager
-def bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[], None]]:
+def bar(what: str, total: int | None, unit: str, at_once: int = 0) -> Iterator[Callable[..., None]]:
     """Show a progress bar on standard error inside the block; nothing where that is not a terminal.
 
     Parameters
@@ -48,14 +48,17 @@ def bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[], None]]
         Number of steps; None where it is not known.
     unit : str
         What a step is, in the plural.
+    at_once : int
+        Number of steps between two calls. Nothing is shown where no call would come before the last.
 
     Yields
     ------
     callable
-        To be called after each step. The bar also shows the stages that the library logs.
+        To be called after each step, or after several with their number. The bar also shows the stages that
+        the library logs.
     """
-    if not sys.stderr.isatty():
-        yield lambda: None
+    if not sys.stderr.isatty() or (total is not None and total <= at_once):
+        yield lambda steps=1: None
         return
     from rich import progress
     from rich.console import Console
@@ -70,9 +73,9 @@ def bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[], None]]
     with progress.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(what, total=None, state="")
 
-        def advance() -> None:
+        def advance(steps: int = 1) -> None:
             nonlocal done
-            done += 1
+            done += steps
             rate = done / (time.perf_counter() - began)
             end = "" if total is None else f" of {total}"
             shown.update(task, total=total, completed=done, state=f"{done}{end} {unit}, {rate:.2g} a second")

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from structhash.cli.display import print_facts
+from structhash._numerics.blocks import BLOCK_ROWS, row_slices
+from structhash.cli.display import bar, print_facts
 from structhash.cli.inputs import Choices, check_columns
 from structhash.cli.outputs import check_output
 from structhash.estimators.loading import load_model
 from structhash.io import read_rows, save_codes, suffixes
 
-__all__ = ["encode"]
+__all__ = ["ROWS_AT_ONCE", "coded", "encode"]
+
+ROWS_AT_ONCE = 4 * BLOCK_ROWS  # a step of the progress bar; multiples of BLOCK_ROWS do not change codes
 
 
 def encode(
@@ -53,6 +59,46 @@ def encode(
     code = encoder.encode_queries if as_queries else encoder.encode
     n_bytes = code(np.zeros((1, n_columns), np.float32), bits).shape[1]  # also checks columns and bits
     n_bits = bits or encoder.n_bits_
-    save_codes(out, (code(block, bits) for block in rows.blocks), n_rows, n_bits, encoder.fingerprint())
+    coded_as = "queries" if as_queries else "rows"
+    with bar("encode", n_rows, coded_as, ROWS_AT_ONCE) as advance:
+        save_codes(
+            out,
+            coded(code, rows.blocks, bits, advance),
+            n_rows,
+            n_bits,
+            encoder.fingerprint(),
+            coded_as=coded_as,
+            queries_differ=encoder.queries_differ(n_bits),
+            weighted=encoder.search_weights_ is not None,
+        )
     facts = {"rows": n_rows, "bits": n_bits, "bytes": n_rows * n_bytes}
-    print_facts({**facts, "coded as": "queries" if as_queries else "rows", "file": str(out)}, as_json)
+    print_facts({**facts, "coded as": coded_as, "file": str(out)}, as_json)
+
+
+def coded(
+    code: Callable[[NDArray[Any], int | None], NDArray[np.uint8]],
+    blocks: Iterable[NDArray[Any]],
+    bits: int | None,
+    advance: Callable[[int], None],
+) -> Iterator[NDArray[np.uint8]]:
+    """Encode blocks of rows, and report progress.
+
+    Parameters
+    ----------
+    code : callable
+        `HashEncoder.encode` or `HashEncoder.encode_queries`.
+    blocks : iterable of ndarray (b, d)
+    bits : int or None
+        Length of the codes; None for all bits of the model.
+    advance : callable
+        Called with the number of rows after each step.
+
+    Yields
+    ------
+    uint8 array (m, n_bytes)
+        Codes, in the order of the rows.
+    """
+    for block in blocks:
+        for part in row_slices(len(block), ROWS_AT_ONCE):
+            yield code(block[part], bits)
+            advance(part.stop - part.start)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from structhash.cli.console import say
 from structhash.cli.display import print_facts
@@ -73,19 +77,38 @@ def index(
     made.source = found.source if encoder is None else encoder.fingerprint()
     made.add(found.table, None if ids is None else load_array(ids))
     made.save(out)
-    if encoder is not None and found.source is None:
-        _warn_unnamed(codes, model)
+    for doubt in _doubts(codes, found, made, bits, model):
+        say("warning", doubt)
     facts = {"codes": len(made), "bits": n_bits, "backend": backend, "weighted": made.weights is not None}
     print_facts({**facts, "file": str(out)}, as_json)
 
 
-def _warn_unnamed(codes: Path, model: Path | None) -> None:
-    """Say that codes do not name their model, so that it was not checked."""
-    say(
-        "warning",
-        f"{codes} does not say which model made its codes: that it was {model} is not checked; encode into a "
-        "file that does not end in .npy to have it checked",
-    )
+def _doubts(codes: Path, found: Codes, made: Index, bits: int | None, model: Path | None) -> Iterator[str]:
+    """What may be wrong with an index, by what its file of codes says and does not say."""
+    if model is not None and found.source is None:
+        yield (
+            f"{codes} does not say which model made its codes: that it was {model} is not checked; encode into "
+            "a file that does not end in .npy to have it checked"
+        )
+    used = _used_bits(found.table)
+    if bits is None and found.n_bits is None and used < made.n_bits:
+        yield (
+            f"{codes} does not say how many bits its codes have, and the last {made.n_bits - used} of "
+            f"{made.n_bits} are 0 in all codes: give --bits {used} if the codes have {used} bits"
+        )
+    if found.coded_as == "queries" and found.queries_differ:
+        yield (
+            f"{codes} holds codes of queries, and its model codes rows differently: to index rows, encode them "
+            "without --queries"
+        )
+    if found.weighted and model is None and made.takes_weights:
+        yield f"the model that made {codes} weighs its bits: give --model for distances by weight"
+
+
+def _used_bits(table: NDArray[np.uint8]) -> int:
+    """Length of codes without the bits at the end of the last byte that are 0 in all codes: maybe padding."""
+    last_byte = int(np.bitwise_or.reduce(table[:, -1])) if table.size else 255
+    return 8 * (table.shape[1] - 1) + max(last_byte.bit_length(), 1)  # a byte begins with its lowest bit
 
 
 def _length(

@@ -59,9 +59,16 @@ def _model_facts(path: Path) -> dict[str, Any]:
 
 
 def _codes_facts(path: Path) -> dict[str, Any]:
-    """Sizes of codes, and which model made them."""
+    """Sizes of codes, which model made them, and how."""
     codes = load_codes(path)
-    return {"rows": len(codes.table), "bits": codes.n_bits, "model": codes.source}
+    return {
+        "rows": len(codes.table),
+        "bits": codes.n_bits,
+        "model": codes.source,
+        "coded as": codes.coded_as,
+        "queries differ": codes.queries_differ,
+        "weighted": codes.weighted,
+    }
 
 
 def _index_facts(path: Path) -> dict[str, Any]:

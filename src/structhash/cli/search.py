@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash.cli.console import say
-from structhash.cli.display import print_table
+from structhash.cli.display import bar, print_table
 from structhash.cli.documents import to_json
+from structhash.cli.encode import ROWS_AT_ONCE, coded
 from structhash.cli.inputs import Choices, read_for
 from structhash.cli.outputs import check_output
 from structhash.estimators.loading import load_model
-from structhash.io import load_codes, suffixes
+from structhash.io import Codes, load_codes, map_array, suffixes
 from structhash.io.container import atomic
 from structhash.search import Index, load_index
 
@@ -24,6 +26,7 @@ __all__ = ["search"]
 
 _DEFAULT_K = 10
 _QUERIES_SHOWN = 3  # on a terminal
+_QUERIES_AT_ONCE = 1024  # a step of the progress bar
 
 
 class _Hit(NamedTuple):
@@ -75,7 +78,7 @@ def search(
     if k is not None and radius is not None:
         raise ValueError("-k and --radius ask for different things; give one of them")
     searched = load_index(index)
-    codes, source = _query_codes(queries, model, index, searched, choices)
+    codes, doubts = _query_codes(queries, model, index, searched, choices)
     asked: dict[str, Any] = {"radius": radius}
     if radius is None:
         asked = {"k": min(k or _DEFAULT_K, max(1, len(searched)))}
@@ -84,8 +87,8 @@ def search(
         hits, arrays = _within(searched, codes, radius)
     if out is not None:
         _write(out, arrays)
-    if (searched.source is None) != (source is None):
-        _warn_unnamed(*((queries, index) if source is None else (index, model or queries)))
+    for doubt in doubts:
+        say("warning", doubt)
     if as_json:
         results = [{"query": q, "ids": hit.ids, "distances": hit.distances} for q, hit in enumerate(hits)]
         print(to_json({"queries": len(codes), "bits": searched.n_bits, **asked, "results": results}))
@@ -103,7 +106,8 @@ def _write(out: Path, arrays: dict[str, NDArray[Any]]) -> None:
 
 def _nearest(index: Index, codes: NDArray[np.uint8], k: int) -> tuple[list[_Hit], dict[str, NDArray[Any]]]:
     """The k nearest codes of each query, and the arrays that a file gets."""
-    distances, ids = index.search(codes, k)
+    found = _in_blocks(codes, lambda block: index.search(block, k))
+    distances, ids = (np.concatenate(each) for each in zip(*found, strict=True))
     hits = [_Hit(d[i >= 0], i[i >= 0]) for d, i in zip(distances, ids, strict=True)]
     return hits, {"distances": distances, "ids": ids}
 
@@ -112,35 +116,87 @@ def _within(
     index: Index, codes: NDArray[np.uint8], radius: float
 ) -> tuple[list[_Hit], dict[str, NDArray[Any]]]:
     """All codes within a radius of each query, and the arrays that a file gets."""
-    lims, distances, ids = index.radius(codes, radius)
+    found = _in_blocks(codes, lambda block: index.radius(block, radius))
+    counts, distances, ids = (
+        np.concatenate(each) for each in zip(*((np.diff(lims), d, i) for lims, d, i in found), strict=True)
+    )
+    lims = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     hits = [_Hit(distances[first:end], ids[first:end]) for first, end in pairwise(lims)]
     return hits, {"lims": lims, "distances": distances, "ids": ids}
 
 
+def _in_blocks(
+    codes: NDArray[np.uint8], search_block: Callable[[NDArray[np.uint8]], tuple[NDArray[Any], ...]]
+) -> list[tuple[NDArray[Any], ...]]:
+    """The answers to blocks of queries, at least one block, with a progress bar where there are several."""
+    found = []
+    with bar("search", len(codes), "queries", _QUERIES_AT_ONCE) as advance:
+        for first in range(0, max(1, len(codes)), _QUERIES_AT_ONCE):
+            block = codes[first : first + _QUERIES_AT_ONCE]
+            found.append(search_block(block))
+            advance(len(block))
+    return found
+
+
 def _query_codes(
     path: Path, model: Path | None, index: Path, searched: Index, choices: Choices | None
-) -> tuple[NDArray[np.uint8], str | None]:
-    """Codes from a file of codes, or of vectors in a data file (Q, else X), and their model's fingerprint."""
+) -> tuple[NDArray[np.uint8], list[str]]:
+    """Codes of the queries, from codes or from vectors, and what may be wrong with them."""
     if model is None:
-        if path.suffix.lower() in {*suffixes()} - {".npy"}:
-            raise ValueError(f"{path} is not a file of codes; for vectors, give --model too")
-        codes, n_bits, source = load_codes(path)
-        _check_source(path, source, searched)
-        if n_bits not in (None, searched.n_bits):
-            raise ValueError(
-                f"{path} holds codes of {n_bits} bits, {index} of {searched.n_bits}; give codes of one length"
+        found = _read_codes(path, index, searched)
+        doubts = _unnamed(found.source, path, index, searched)
+        if found.coded_as == "rows" and found.queries_differ:
+            doubts.append(
+                f"{path} holds codes of rows, and its model codes queries differently: unless you look "
+                "for near duplicates, encode queries with --queries"
             )
-        return codes, source
+        return found.table, doubts
     encoder = load_model(model)
-    source = encoder.fingerprint()
+    source, n_made = encoder.fingerprint(), encoder.n_bits_
     _check_source(model, source, searched)
-    if encoder.n_bits_ < searched.n_bits:
+    if n_made < searched.n_bits:
         raise ValueError(
-            f"{index} holds codes of {searched.n_bits} bits, {model} makes {encoder.n_bits_}; give the model "
-            "that made the codes"
+            f"{index} holds codes of {searched.n_bits} bits, {model} makes {n_made}; give the model that made "
+            "the codes"
+        )
+    doubts = _unnamed(source, model, index, searched)
+    if doubts and n_made > searched.n_bits:
+        doubts.append(
+            f"{index} holds codes of {searched.n_bits} bits, {model} makes {n_made}: only the first "
+            f"{searched.n_bits} are used"
         )
     dataset = read_for(encoder, path, choices)
-    return encoder.encode_queries(dataset.X if dataset.Q is None else dataset.Q, searched.n_bits), source
+    rows = dataset.X if dataset.Q is None else dataset.Q
+    with bar("encode", len(rows), "queries", ROWS_AT_ONCE) as advance:
+        blocks = list(coded(encoder.encode_queries, [rows], searched.n_bits, advance))
+    return np.concatenate(blocks), doubts
+
+
+def _read_codes(path: Path, index: Path, searched: Index) -> Codes:
+    """Read a file of codes that fit an index."""
+    vectors = "for vectors, give --model MODEL too"
+    if path.suffix.lower() in {*suffixes()} - {".npy"}:
+        raise ValueError(f"{path} is not a file of codes; {vectors}")
+    if path.suffix.lower() == ".npy":
+        array = map_array(path)
+        if array.dtype != np.uint8 or array.ndim != 2:
+            raise ValueError(
+                f"{path} holds {array.dtype} of shape {array.shape}; {vectors}; codes are uint8 of shape "
+                "(n, n_bytes)"
+            )
+    found = load_codes(path)
+    _check_source(path, found.source, searched)
+    if found.n_bits not in (None, searched.n_bits):
+        raise ValueError(
+            f"{path} holds codes of {found.n_bits} bits, {index} of {searched.n_bits}; give codes of one length"
+        )
+    n_bytes, needed = found.table.shape[1], -(-searched.n_bits // 8)
+    if n_bytes != needed:
+        raise ValueError(
+            f"{path} holds {n_bytes} bytes a row, codes of {index} have {needed}; {vectors}, else give "
+            f"codes of {searched.n_bits} bits"
+        )
+    return found
 
 
 def _check_source(given: Path, source: str | None, searched: Index) -> None:
@@ -149,13 +205,15 @@ def _check_source(given: Path, source: str | None, searched: Index) -> None:
         raise ValueError(f"the index was made with another model than {given}; give that one")
 
 
-def _warn_unnamed(unnamed: Path, other: Path) -> None:
-    """Say that one of the two files does not name its model, so that nothing was checked."""
-    say(
-        "warning",
+def _unnamed(source: str | None, given: Path, index: Path, searched: Index) -> list[str]:
+    """What to say where one of two files does not name its model, so that nothing was checked."""
+    if (searched.source is None) == (source is None):
+        return []
+    unnamed, other = (given, index) if source is None else (index, given)
+    return [
         f"{unnamed} does not say which model made its codes: that it is the model of {other} is not checked, "
-        "and results are wrong otherwise",
-    )
+        "and results are wrong otherwise"
+    ]
 
 
 def _print_hits(hits: list[_Hit], every: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from structhash.io.container import atomic
 __all__ = ["CODES", "Codes", "load_codes", "save_codes"]
 
 CODES = "codes"  # the kind of container
+_ABOUT = {"coded_as": ("rows", "queries"), "queries_differ": (True, False), "weighted": (True, False)}
 
 
 class Codes(NamedTuple):
@@ -27,6 +28,9 @@ class Codes(NamedTuple):
     table: NDArray[np.uint8]  # (n, n_bytes)
     n_bits: int | None  # None where the file does not say
     source: str | None  # fingerprint of the model that made the codes; None where the file does not say
+    coded_as: str | None = None  # "rows" or "queries"; None where the file does not say
+    queries_differ: bool | None = None  # whether the model codes queries differently; None as above
+    weighted: bool | None = None  # whether the model weighs its bits; None as above
 
 
 def save_codes(
@@ -35,11 +39,15 @@ def save_codes(
     n_rows: int,
     n_bits: int,
     source: str | None = None,
+    *,
+    coded_as: str | None = None,
+    queries_differ: bool | None = None,
+    weighted: bool | None = None,
 ) -> None:
     """Write packed codes, atomically: a bare array if the name ends in .npy, else a container.
 
     `np.load` opens a bare array, but nothing can tell which model made it. A container keeps the length of the
-    codes and the fingerprint of their model, and an index of another model refuses them.
+    codes and what is said of their model, and an index of another model refuses them.
 
     Parameters
     ----------
@@ -50,7 +58,11 @@ def save_codes(
         Number of rows of all blocks together.
     n_bits : int
     source : str, optional
-        `HashEncoder.fingerprint` of the model. A bare array does not keep it.
+        `HashEncoder.fingerprint` of the model. A bare array keeps neither it nor what follows.
+    coded_as : {"rows", "queries"}, optional
+        Whether `HashEncoder.encode` or `HashEncoder.encode_queries` made the codes.
+    queries_differ, weighted : bool, optional
+        Whether the model codes queries differently from rows; whether it weighs its bits.
 
     Raises
     ------
@@ -70,7 +82,8 @@ def save_codes(
     """
     array = container.Blocks(np.dtype(np.uint8), (n_rows, -(-n_bits // 8)), blocks)
     if Path(path).suffix.lower() != ".npy":
-        container.save(path, {"codes": array}, {"n_bits": n_bits, "source": source}, CODES)
+        about = {"coded_as": coded_as, "queries_differ": queries_differ, "weighted": weighted}
+        container.save(path, {"codes": array}, {"n_bits": n_bits, "source": source, **about}, CODES)
         return
     with atomic(path) as temporary, open(temporary, "wb") as file:
         header = {"descr": "|u1", "fortran_order": False, "shape": array.shape}
@@ -100,6 +113,15 @@ def load_codes(path: str | os.PathLike[str]) -> Codes:
         n_bits, source = check_n_bits(header.get("n_bits")), header.get("source")
         if arrays.keys() != {"codes"} or not isinstance(source, str | None):
             raise ValueError(f"it holds {sorted(arrays)} of the model {describe(source)}, not codes of a model")
-        return Codes(check_codes(arrays["codes"], n_bits), n_bits, source)
+        about = {name: _one_of(header, name, allowed) for name, allowed in _ABOUT.items()}
+        return Codes(check_codes(arrays["codes"], n_bits), n_bits, source, **about)
     except (TypeError, ValueError) as error:
         raise ValueError(f"cannot read {path}: {error}; write the codes again") from None
+
+
+def _one_of(header: container.Header, name: str, allowed: tuple[Any, ...]) -> Any:
+    """An entry of a header, None if it is missing; ValueError if it is another than those that are allowed."""
+    value = header.get(name)
+    if value is not None and value not in allowed:
+        raise ValueError(f"its {name} is {describe(value)}, not {' or '.join(map(str, allowed))}")
+    return value
