@@ -83,7 +83,7 @@ def index(
     print_facts({**facts, "file": str(out)}, as_json)
 
 
-def _doubts(codes: Path, found: Codes, made: Index, bits: int | None, model: Path | None) -> Iterator[str]:
+def _doubts(codes: Path, found: Codes, built: Index, bits: int | None, model: Path | None) -> Iterator[str]:
     """What may be wrong with an index, by what its file of codes says and does not say."""
     if model is not None and found.source is None:
         yield (
@@ -91,17 +91,17 @@ def _doubts(codes: Path, found: Codes, made: Index, bits: int | None, model: Pat
             "a file that does not end in .npy to have it checked"
         )
     used = _used_bits(found.table)
-    if bits is None and found.n_bits is None and used < made.n_bits:
+    if bits is None and found.n_bits is None and used < built.n_bits:
         yield (
-            f"{codes} does not say how many bits its codes have, and the last {made.n_bits - used} of "
-            f"{made.n_bits} are 0 in all codes: give --bits {used} if the codes have {used} bits"
+            f"{codes} does not say how many bits its codes have, and the last {built.n_bits - used} of "
+            f"{built.n_bits} are 0 in all codes: give --bits {used} if the codes have {used} bits"
         )
     if found.coded_as == "queries" and found.queries_differ:
         yield (
             f"{codes} holds codes of queries, and its model codes rows differently: to index rows, encode them "
             "without --queries"
         )
-    if found.weighted and model is None and made.takes_weights:
+    if found.weighted and model is None and built.takes_weights:
         yield f"the model that made {codes} weighs its bits: give --model for distances by weight"
 
 
