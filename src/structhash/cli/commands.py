@@ -319,8 +319,8 @@ def _compare(
     out: Annotated[
         Path | None,
         output(
-            "Also write the result, with versions, to this JSON file. Finished fits are kept in FILE.part; if the "
-            "command is interrupted, the same command goes on from there."
+            "Also write the result, with versions, to this JSON file. Finished fits are kept in FILE.part; if "
+            "the command is interrupted, the same command goes on from there."
         ),
     ] = None,
     force: Force = False,

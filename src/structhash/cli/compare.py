@@ -98,7 +98,7 @@ def compare(
     comparison, arrays, settings = _comparison(dataset, data, protocol, n_queries, n_train)
     names = [method.name for method in options["methods"]]
     asked = {"methods": names, "queries": settings.get("n_queries"), "train": settings.get("n_train")}
-    about = {"data": data.name, "data_sha256": digest_of(arrays)}
+    about: dict[str, Any] = {"data": data.name, "data_sha256": digest_of(arrays)}
     about |= {"rows": len(dataset.X), "features": dataset.X.shape[1]}
     about |= {"protocol": protocol, "options": options | asked, **stamp()}
     if out is not None and not force:
@@ -191,7 +191,8 @@ def _open_journal(out: Path | None, methods: Sequence[Method], about: dict[str, 
         return _Earlier([], [], None)
     settings = {**identity(about), "versions": about["versions"]}
     finished, add = open_journal(_journal_path(out), settings, force)
-    used, unused = [], []
+    used: list[Result] = []
+    unused: list[Result] = []
     for each in finished:
         takes = has_fit(methods, about["options"], each.method, each.n_bits, each.seed)
         (used if takes else unused).append(each)
