@@ -88,6 +88,17 @@ def test_an_old_file_is_replaced_whole(done, here, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["c.npy", "c.npy.index"]
 
 
+def test_force_replaces_a_file_of_another_program(run, here, tmp_path):
+    out = tmp_path / "text"
+    for words in ("fit train.npz --bits 2 --method lsh", "index m.codes", "encode m x.npy"):
+        out.write_text("mine")
+        assert run(*words.split(), "-o", out).exit_code == 2
+        assert out.read_text() == "mine"
+        found = run(*words.split(), "-o", out, "--force")
+        assert (found.exit_code, found.stderr) == (0, "")
+        assert out.read_bytes() != b"mine"
+
+
 @pytest.mark.slow
 def test_the_file_that_output_is_printed_into_is_refused(here, tmp_path):
     with open(tmp_path / "facts", "w") as facts:

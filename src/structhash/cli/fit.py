@@ -86,7 +86,7 @@ def fit(
     seconds = time.perf_counter() - began
     if dataset.names:
         fitted.encoder.name_columns(dataset.names)
-    _save(fitted.encoder, out)
+    _save(fitted.encoder, out, force)
     _report(fitted, dataset, seconds, out, as_json)
 
 
@@ -117,10 +117,10 @@ def _learn_method(
     return _Fitted(encoder, method.name, [])
 
 
-def _save(encoder: HashEncoder, out: Path) -> None:
+def _save(encoder: HashEncoder, out: Path, force: bool) -> None:
     """Save a model; where that fails, save it in the temporary folder and say so."""
     try:
-        encoder.save(out)
+        encoder.save(out, force)
     except OSError as error:
         reason = error.strerror or str(error)
         try:

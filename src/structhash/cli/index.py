@@ -72,7 +72,7 @@ def index(
         )
     made.source = found.source if encoder is None else encoder.fingerprint()
     made.add(found.table, None if ids is None else load_array(ids))
-    made.save(out)
+    made.save(out, force)
     if encoder is not None and found.source is None:
         _warn_unnamed(codes, model)
     facts = {"codes": len(made), "bits": n_bits, "backend": backend, "weighted": made.weights is not None}
