@@ -148,6 +148,19 @@ def test_judgements(machine, done, here, tmp_path, method):
     assert_same(tmp_path / "m", OURS[method](4, random_state=0).fit(X[200:260], Y[200:260]))
 
 
+def test_facts_say_what_was_taken(done, run, here, tmp_path):
+    words = ("-o", tmp_path / "m", "--bits", 2)
+    text = done("fit", "train.csv", *words)
+    assert "\nfeatures   64 (p0, p1, p2, ..., p61, p62, p63)\nlabels     label\n" in text
+    assert " (loss on the training points, lower is better)\n" in text
+    assert "labels    y (not used by itq)\n" in done("fit", "train.npz", *words, "--method", "itq")
+    near = ("--method", "cghash", "--neighbours")
+    assert "labels     y (not used by cghash)\n" in done("fit", "train.npz", *words, *near)
+    np.savez(tmp_path / "own.npz", X=X[:60], qrels=np.array([[0, 3, 2], [0, 5, 1], [1, 7, 1]]))
+    said = f"note: {tmp_path / 'own.npz'} holds no queries Q: rows of X are the queries of qrels\n"
+    assert said in run("fit", tmp_path / "own.npz", *words).stderr
+
+
 def test_judgements_are_drawn_as_the_settings_say(machine, here, tmp_path):
     machine("fit", "judged.npz", "-o", tmp_path / "m", "--bits", 4, "--method", "structhash:n_near=1,n_far=2")
     qrels = Qrels(np.load("judged.npz")["qrels"], X[:2], n_near=1, n_far=2)

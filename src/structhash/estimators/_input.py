@@ -111,8 +111,15 @@ def _validate(estimator: BaseEstimator, X: Any, keep: bool, **settings: Any) -> 
     dtype = _number_type(X)
     if dtype is not None and dtype.kind in "mM":
         raise TypeError(f"X is {dtype}; give numbers, such as days since a date")
+    if dtype is not None and dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X is {dtype}; give real numbers, such as np.abs(X)")
     if dtype is not None and dtype.kind == "V":
         raise TypeError(f"X has named fields ({', '.join(dtype.names or ())}); give a plain matrix (n, d)")
+    if isinstance(X, np.ndarray) and X.ndim != 2:
+        raise ValueError(
+            f"X has shape {X.shape}; give a matrix (n, d). Reshape your data: X.reshape(1, -1) is one row, "
+            "X.reshape(len(X), -1) a row for each entry"
+        )
     number = dtype is not None and dtype.kind in "fiub"
     allowed: Any = [np.float64, np.float32]
     if number and isinstance(X, np.ndarray) and keep:
