@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from structhash.baselines import LSH
 from structhash.cli.inputs import (
     check_columns,
     check_labels,
@@ -127,6 +129,16 @@ def test_columns_are_taken_by_their_names(run, done, tmp_path):
     assert (found.exit_code, found.stderr) == (0, said)
     done("encode", m, b, "-o", tmp_path / "b.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npy"))
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")  # the command has read them by name
+def test_a_model_of_a_frame_reads_a_table_by_its_names(run, tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["a", "b"])
+    model = LSH(8, random_state=0).fit(frame)
+    model.save(tmp_path / "m")
+    frame[["b", "a"]].to_csv(tmp_path / "x.csv", index=False)
+    assert run("encode", tmp_path / "m", tmp_path / "x.csv", "-o", tmp_path / "c.npy").exit_code == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), model.encode(frame))
 
 
 def test_long_lists_of_columns_are_cut():

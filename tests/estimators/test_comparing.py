@@ -31,7 +31,7 @@ def fitted(request):
 @pytest.mark.parametrize("cls", BOTH)
 def test_what_to_learn_from_is_named_where_it_is_missing(cls):
     expected = "the target y is None; give labels, Neighbours, Triplets or Qrels"
-    with pytest.raises(ValueError, match=f"^{cls.__name__} requires y to be passed, but {expected}$"):
+    with pytest.raises(ValueError, match=f"^the method requires y to be passed, but {expected}$"):
         cls(**SMALL).fit(X)
 
 

@@ -164,7 +164,7 @@ class ComparingEncoder(LearnedEncoder):
         """X after the checks, y as a supervision, and the class of each row where y is one label a row."""
         if y is None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None; give labels, "
+                "the method requires y to be passed, but the target y is None; give labels, "
                 "Neighbours, Triplets or Qrels"
             )
         if isinstance(y, Supervision):

@@ -17,14 +17,14 @@ from structhash.supervision import Qrels
 
 
 class CheckedInput(NamedTuple):
-    """Training rows after the checks, and what scikit-learn stores about the columns.
+    """Training rows after the checks, and what is stored about the columns.
 
     Attributes
     ----------
     X : ndarray (n, d)
         In C order, whatever the order of the input: codes depend on the numbers alone.
     columns : dict
-        ``n_features_in_`` and, where the columns have names, ``feature_names_in_``.
+        ``n_features_in_`` and, where the columns have names, ``feature_names_in_`` and ``column_names_``.
     """
 
     X: NDArray[Any]
@@ -59,6 +59,8 @@ def check_input(estimator: BaseEstimator, X: Any, keep: bool, magnitudes: tuple[
     _check_magnitudes(type(estimator).__name__, rows, magnitudes)
     names = ("n_features_in_", "feature_names_in_")
     columns = {name: getattr(probe, name) for name in names if name in vars(probe)}
+    if "feature_names_in_" in columns:
+        columns["column_names_"] = columns["feature_names_in_"].tolist()
     return CheckedInput(rows, columns)
 
 
