@@ -238,13 +238,13 @@ def test_what_was_learned_and_why(run, machine, here, tmp_path, words, said):
 
 
 @pytest.mark.slow
-def test_judgements_that_help(machine, here, tmp_path):
+def test_judgements_that_help(run, here, tmp_path):
     rng = np.random.default_rng(0)
     helps = [
         (q, d, 1) for q in range(60) for d in rng.permutation(np.flatnonzero(Y[:300] == Y[q]))[:9] if d != q
     ]
     np.savez(tmp_path / "helps.npz", X=X[:300], qrels=np.array(helps))  # queries are rows
-    facts = machine("fit", tmp_path / "helps.npz", "-o", tmp_path / "m", "--bits", 8)
+    facts = json.loads(run("fit", tmp_path / "helps.npz", "-o", tmp_path / "m", "--bits", 8, "--json").stdout)
     assert_same(tmp_path / "m", DistilHash(8, random_state=0).fit(X[:300], Qrels(np.array(helps))))
     assert (facts["ranking"], facts["because"]) == ("sndcg", "judgements help held-out queries")
     assert "embedding" not in facts
