@@ -82,6 +82,7 @@ def write_bad_data(folder, x, y):
     (folder / "garbage.npz").write_bytes(rng.bytes(500))
     (folder / "garbage.npy").write_bytes(rng.bytes(500))
     (folder / "data.txt").write_text("1 2\n")
+    (folder / "other.json").write_text('{"lines": 1}')
 
 
 @pytest.fixture(scope="session")

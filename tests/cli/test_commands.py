@@ -38,6 +38,11 @@ def test_the_recommended_method_is_the_default(done):
     assert methods == "distilhash,structhash,cghash,one_hot,itq@database,lsh,float"
 
 
+def test_a_default_in_the_help_is_not_cut(done):
+    for command in COMMANDS:
+        assert "…" not in done(command, "--help"), command
+
+
 def test_the_help_names_the_usual_measures():
     assert ",".join(MEASURES) == USUAL_MEASURES
 

@@ -1,6 +1,10 @@
 """``structhash compare``."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -146,11 +150,12 @@ def test_the_same_command_goes_on_and_other_data_are_never_mixed_in(run, here, t
     assert kept.count("\n") == 3
     journal.write_text(kept[:-40])  # as after a crash: the last line is cut
     again = run("compare", here / "test.npz", *FAILING, "-o", out)
-    assert again.stderr.startswith("note: 2 results are taken from ")
+    assert again.stderr.startswith(f"note: 2 fits taken from {journal}\n")
     second = json.loads(out.read_text())["lines"]
     for a, b in zip(first, second, strict=True):
         assert (a["mean"], a["p_value"]) == (b["mean"], b["p_value"])
     assert [a["fit_seconds"] for a in first[:2]] == [b["fit_seconds"] for b in second[:2]]  # not fitted again
+    out.unlink()
     for data, measure in (("train.npz", "map"), ("test.npz", "auc")):
         words = ("compare", here / data, *FAILING[:-1], measure, "-o", out)
         refused = run(*words)
@@ -159,6 +164,80 @@ def test_the_same_command_goes_on_and_other_data_are_never_mixed_in(run, here, t
     forced = run(*words, "--force")
     assert not forced.stderr.startswith("note")
     words = ("--methods", "lsh", "--bits", "8", "--seeds", "0", "--measures", "auc", "-o", out)
+    out.unlink()
     done = run("compare", here / "test.npz", *words)
-    assert (done.exit_code, done.stderr) == (0, f"note: 3 results are taken from {journal}\n")
+    notes = f"note: 1 fit taken from {journal}\nnote: 2 fits not asked for here stay in {journal}\n"
+    assert (done.exit_code, done.stderr) == (0, notes)
+    assert journal.exists()
+
+
+LSH = ("--methods", "lsh", "--bits", "4", "--seeds", "0,1", "--measures", "map")
+
+
+def compare_here(run, out, *more):
+    """Compare on the test rows, and write a file; the last one of two equal options counts."""
+    return run("compare", "test.npz", *LSH, "-o", out, *more)
+
+
+def test_fits_that_another_run_needs_are_kept_until_they_are_in_a_result(run, here, tmp_path):
+    out, journal = tmp_path / "r.json", tmp_path / "r.json.part"
+    compare_here(run, out, "--methods", "lsh,mdsh:bandwidth=1e-100", "--bits", "4,8")
+    assert journal.read_text().count("\n") == 4
+    out.unlink()
+    assert compare_here(run, out, "--seeds", "1").stderr.count("1 fit taken from") == 1
+    assert journal.read_text().count("\n") == 4
+    again = compare_here(run, out, "--bits", "4,8")
+    assert (again.exit_code, again.stderr) == (0, f"note: 4 fits taken from {journal}\n")
     assert not journal.exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        (["--methods", "itq"], "with lines that this command would drop"),
+        (["--bits", "8"], "with lines that this command would drop"),
+        (["--seeds", "1"], "with lines that this command would drop"),
+        (["--measures", "auc"], "of other data or settings"),
+        (["--queries", "30"], "of other data or settings"),
+        (["--protocol", "unseen"], "of other data or settings"),
+    ],
+)
+def test_another_comparison_is_not_replaced(run, here, tmp_path, more, what):
+    out = tmp_path / "r.json"
+    compare_here(run, out)
+    before = out.read_bytes()
+    refused = compare_here(run, out, *more)
+    held = "(test.npz, protocol seen, methods lsh; bits 4; seeds 0, 1; measures map)"
+    expected = f"it holds a comparison {what} {held}; give another name, or --force\n"
+    assert (refused.exit_code, refused.stderr) == (2, f"error: cannot write {out}: {expected}")
+    assert out.read_bytes() == before
+    assert compare_here(run, out, *more, "--force").exit_code == 0
+
+
+def test_other_data_of_the_same_name_are_another_comparison(run, here, tmp_path):
+    out, data = tmp_path / "r.json", tmp_path / "test.npz"
+    compare_here(run, out)
+    np.savez(data, X=X[:300], y=Y[:300])
+    assert "of other data or settings" in run("compare", data, *LSH, "-o", out).stderr
+
+
+def test_the_same_comparison_or_a_larger_one_replaces_a_finished_one(run, here, tmp_path):
+    out = tmp_path / "r.json"
+    for more in ([], [], ["--methods", "lsh,float", "--seeds", "0,1,2", "--bits", "4,8"]):
+        found = compare_here(run, out, *more)
+        assert (found.exit_code, found.stderr) == (0, "")
+    assert {line["method"] for line in json.loads(out.read_text())["lines"]} == {"lsh", "float"}
+
+
+def test_an_interrupt_says_where_finished_fits_are(here, tmp_path):
+    out, journal = tmp_path / "r.json", tmp_path / "r.json.part"
+    slow = ("--methods", "lsh,structhash", "--bits", "4,2000", "--seeds", "0")
+    words = [sys.executable, "-m", "structhash", "compare", "test.npz", *slow, "--measures", "map", "-o", out]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        while not journal.exists() and process.poll() is None:
+            os.sched_yield()
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()[1]
+    assert said == f"note: finished fits are in {journal}; the same command goes on from there\ninterrupted\n"
+    assert process.returncode == 130
+    assert not out.exists()

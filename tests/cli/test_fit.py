@@ -95,15 +95,21 @@ def test_labels_and_ids_are_named(run, machine, table, tmp_path):
     assert_same(tmp_path / "m", DistilHash(4, random_state=0).fit(X[:200].astype(float), Y[:200]))
 
 
-def test_a_model_knows_its_columns(machine, done, table, tmp_path):
-    """Doubtful columns that the model has not are left out where it encodes, searches and evaluates."""
+def test_a_model_knows_its_columns(run, machine, done, table, tmp_path):
+    """Columns that the model has not are left out, aloud, where it encodes, searches and evaluates."""
     m, codes, index = (tmp_path / name for name in ("m", "c", "i"))
-    machine("fit", table, "-o", m, "--bits", 4, "--label", "target", "--ignore", "id", "--unlabeled", table)
-    assert machine("encode", m, table, "-o", codes)["rows"] == 200
+    said = "left out the columns id, target, which are no features\n"
+    words = ("--bits", 4, "--label", "target", "--ignore", "id", "--unlabeled", table)
+    for command in (("fit", table, "-o", m, *words), ("encode", m, table, "-o", codes)):
+        found = run(*command)
+        assert (found.exit_code, found.stderr) == (0, f"warning: {table}: {said}")
     np.testing.assert_array_equal(load_codes(codes).table, load_model(m).encode(X[:200]))
     done("index", codes, "-o", index, "--model", m)
-    assert machine("search", index, table, "--model", m)["queries"] == 200
-    assert machine("evaluate", m, table, "--label", "target", "--queries", 20)["n_queries"] == 20
+    answers = ("--ignore", "id", "--label", "target")
+    assert (
+        machine("search", index, table, "--model", m, "--ignore", "id", "--ignore", "target")["queries"] == 200
+    )
+    assert machine("evaluate", m, table, *answers, "--queries", 20)["n_queries"] == 20
     assert machine("info", table, "--label", "target", "--ignore", "id")["features"] == 64
     result = machine("compare", table, "--label", "target", "--ignore", "id", "--methods", "lsh", "--bits", 4)
     assert result["features"] == 64
@@ -140,6 +146,19 @@ def test_judgements(machine, done, here, tmp_path, method):
     text = done("fit", tmp_path / "both.npz", "-o", tmp_path / "m", "--bits", 4, "--method", method)
     assert "\njudgements  not used\n" in text
     assert_same(tmp_path / "m", OURS[method](4, random_state=0).fit(X[200:260], Y[200:260]))
+
+
+def test_facts_say_what_was_taken(done, run, here, tmp_path):
+    words = ("-o", tmp_path / "m", "--bits", 2)
+    text = done("fit", "train.csv", *words)
+    assert "\nfeatures   64 (p0, p1, p2, ..., p61, p62, p63)\nlabels     label\n" in text
+    assert " (loss on the training points, lower is better)\n" in text
+    assert "labels    y (not used by itq)\n" in done("fit", "train.npz", *words, "--method", "itq")
+    near = ("--method", "cghash", "--neighbours")
+    assert "labels     y (not used by cghash)\n" in done("fit", "train.npz", *words, *near)
+    np.savez(tmp_path / "own.npz", X=X[:60], qrels=np.array([[0, 3, 2], [0, 5, 1], [1, 7, 1]]))
+    said = f"note: {tmp_path / 'own.npz'} holds no queries Q: rows of X are the queries of qrels\n"
+    assert said in run("fit", tmp_path / "own.npz", *words).stderr
 
 
 def test_judgements_are_drawn_as_the_settings_say(machine, here, tmp_path):
@@ -219,13 +238,13 @@ def test_what_was_learned_and_why(run, machine, here, tmp_path, words, said):
 
 
 @pytest.mark.slow
-def test_judgements_that_help(machine, here, tmp_path):
+def test_judgements_that_help(run, here, tmp_path):
     rng = np.random.default_rng(0)
     helps = [
         (q, d, 1) for q in range(60) for d in rng.permutation(np.flatnonzero(Y[:300] == Y[q]))[:9] if d != q
     ]
     np.savez(tmp_path / "helps.npz", X=X[:300], qrels=np.array(helps))  # queries are rows
-    facts = machine("fit", tmp_path / "helps.npz", "-o", tmp_path / "m", "--bits", 8)
+    facts = json.loads(run("fit", tmp_path / "helps.npz", "-o", tmp_path / "m", "--bits", 8, "--json").stdout)
     assert_same(tmp_path / "m", DistilHash(8, random_state=0).fit(X[:300], Qrels(np.array(helps))))
     assert (facts["ranking"], facts["because"]) == ("sndcg", "judgements help held-out queries")
     assert "embedding" not in facts

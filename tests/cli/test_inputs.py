@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from structhash.baselines import LSH
 from structhash.cli.inputs import (
     check_columns,
     check_labels,
@@ -101,7 +103,7 @@ def test_columns_have_the_same_names_in_the_same_order():
 
 
 def test_a_model_remembers_its_columns(run, done, tmp_path):
-    for name, head in (("a.csv", "p,q,y"), ("b.csv", "q,p,y")):
+    for name, head in (("a.csv", "p,q,y"), ("b.csv", "r,p,y")):
         lines = [f"{i % 7},{i % 3},{i % 2}" for i in range(40)]
         (tmp_path / name).write_text("\n".join([head, *lines]))
     done("fit", tmp_path / "a.csv", "-o", tmp_path / "m", "--method", "lsh", "--bits", 4)
@@ -112,9 +114,31 @@ def test_a_model_remembers_its_columns(run, done, tmp_path):
     ):
         found = run(*words)
         assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
-        assert "has the columns q, p; " in found.stderr
-        assert "needs p, q in this order" in found.stderr
+        assert "b.csv: it lacks 'q' of the columns p, q that are needed; it has r, p, y" in found.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "c.npy", "m"]
+
+
+def test_columns_are_taken_by_their_names(run, done, tmp_path):
+    m, a, b = tmp_path / "m", tmp_path / "a.csv", tmp_path / "b.csv"
+    rows = [(i % 7, i % 3, ("lux", "acme")[i % 2], 100 + i) for i in range(40)]
+    a.write_text("\n".join(["p,q,brand,sku", *(f"{p},{q},{brand},{sku}" for p, q, brand, sku in rows)]))
+    b.write_text("\n".join(["q,p", *(f"{q},{p}" for p, q, _, _ in rows)]))
+    done("fit", a, "-o", m, "--method", "lsh", "--bits", 9, "--label", "brand", "--ignore", "sku")
+    found = run("encode", m, a, "-o", tmp_path / "a.npy")
+    said = f"warning: {a}: left out the columns brand, sku, which are no features\n"
+    assert (found.exit_code, found.stderr) == (0, said)
+    done("encode", m, b, "-o", tmp_path / "b.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npy"))
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")  # the command has read them by name
+def test_a_model_of_a_frame_reads_a_table_by_its_names(run, tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["a", "b"])
+    model = LSH(8, random_state=0).fit(frame)
+    model.save(tmp_path / "m")
+    frame[["b", "a"]].to_csv(tmp_path / "x.csv", index=False)
+    assert run("encode", tmp_path / "m", tmp_path / "x.csv", "-o", tmp_path / "c.npy").exit_code == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), model.encode(frame))
 
 
 def test_long_lists_of_columns_are_cut():

@@ -29,8 +29,10 @@ from structhash.cli.outputs import check_folder, check_output
         ("fit train.npz -o data.txt", "it is text, not model"),
         ("encode m train.npz -o x.npy", "it is a .npy file, not codes"),
         ("search m.index m.npy -o train.npz", "it is a .npz or other zip file, not neighbours"),
-        ("evaluate m test.npz -o w", "it is a structhash file of kind 'model', not results"),
-        ("compare test.npz -o m.index", "it is a structhash file of kind 'index.exact', not results"),
+        ("evaluate m test.npz -o w", "it is a structhash file of kind 'model', not evaluation"),
+        ("compare test.npz -o m.index", "it is a structhash file of kind 'index.exact', not comparison"),
+        ("evaluate m test.npz -o other.json", "it is text, not evaluation; give another name, or --force"),
+        ("compare test.npz -o other.json", "it is text, not comparison"),
         ("demo -o x.npy", "it is not a folder; give another name"),
         ("demo -o nowhere/new", "the folder nowhere does not exist; create it first"),
     ],
@@ -84,6 +86,17 @@ def test_an_old_file_is_replaced_whole(done, here, tmp_path):
     done("index", tmp_path / "c.npy", "-o", tmp_path / "c.npy.index")
     done("fit", "train.npz", "-o", tmp_path / "c.npy.index", "--bits", 2, "--method", "lsh", "--force")
     assert sorted(os.listdir(tmp_path)) == ["c.npy", "c.npy.index"]
+
+
+def test_force_replaces_a_file_of_another_program(run, here, tmp_path):
+    out = tmp_path / "text"
+    for words in ("fit train.npz --bits 2 --method lsh", "index m.codes", "encode m x.npy"):
+        out.write_text("mine")
+        assert run(*words.split(), "-o", out).exit_code == 2
+        assert out.read_text() == "mine"
+        found = run(*words.split(), "-o", out, "--force")
+        assert (found.exit_code, found.stderr) == (0, "")
+        assert out.read_bytes() != b"mine"
 
 
 @pytest.mark.slow

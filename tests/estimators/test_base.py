@@ -209,6 +209,17 @@ def test_a_fingerprint_tells_models_apart(model):
     assert model.fingerprint() == again.fingerprint() != other.fingerprint()
 
 
+def test_a_model_is_not_saved_over_a_data_file(fitted, tmp_path):
+    path = tmp_path / "x.npz"
+    np.savez(path, X=X)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"is a \.npz or other zip file; give another name"):
+        fitted.save(path)
+    assert path.read_bytes() == before
+    fitted.save(path, force=True)
+    fitted.save(path)
+
+
 def test_names_of_columns_are_kept_until_the_next_fit():
     model = DistilHash(**SMALL).fit(X, Y)
     model.name_columns([f"pixel{j}" for j in range(64)])

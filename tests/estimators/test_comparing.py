@@ -28,6 +28,13 @@ def fitted(request):
     return cls(**SMALL, schedule=schedule).fit(X, Y)
 
 
+@pytest.mark.parametrize("cls", BOTH)
+def test_what_to_learn_from_is_named_where_it_is_missing(cls):
+    expected = "the target y is None; give labels, Neighbours, Triplets or Qrels"
+    with pytest.raises(ValueError, match=f"^the method requires y to be passed, but {expected}$"):
+        cls(**SMALL).fit(X)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("cls", BOTH)
 @pytest.mark.parametrize(

@@ -134,6 +134,29 @@ def test_a_warm_start_goes_on_from_an_array_to_a_frame():
     np.testing.assert_array_equal(model.encode(NOISY), at_once.encode(NOISY))
 
 
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            X[0],
+            r"X has shape \(64,\); give a matrix \(n, d\). Reshape your data: X.reshape\(1, -1\) is one .*",
+        ),
+        (
+            X.reshape(-1, 8, 8),
+            r"X has shape \(120, 8, 8\); give a matrix .*X.reshape\(len\(X\), -1\) a row for .*",
+        ),
+        (pd.Series(X[:, 0]), r"X has shape \(120,\); give .*"),
+        (X + 1j, "Complex data not supported: X is complex128; give real numbers, such as .*"),
+        (pd.DataFrame(X + 1j), "Complex data not supported: X is complex128; .*"),
+    ],
+)
+def test_what_is_no_real_matrix_is_refused_in_one_line(model, data, message):
+    for call in (lambda: DistilHash(**SMALL).fit(data), lambda: model.encode(data)):
+        with pytest.raises(ValueError, match=f"^{message}$") as found:
+            call()
+        assert "\n" not in str(found.value)
+
+
 def test_vectors_of_several_lengths_are_refused(model):
     rows = [*map(list, X[:5]), [1.0]]
     for action in (lambda: model.encode(rows), lambda: DistilHash(4).fit(rows, Y[:6])):
@@ -189,7 +212,7 @@ def test_wrong_missing_or_moved_columns_are_refused():
     ("data", "message"),
     [
         (X[:, :5], "5 features"),
-        (X[0], "2D array"),
+        (X[0], "Reshape your data"),
         (np.where(X > 15, np.nan, X), "NaN"),
         (np.where(X > 15, np.inf, X), "infinity"),
         (X[:0], "0 sample"),

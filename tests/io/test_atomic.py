@@ -90,7 +90,7 @@ def test_names_outside_the_encoding_of_the_system_are_written(tmp_path):
 
 
 WRITERS = {
-    "safetensors": "files.save({path!r}, {{'a': np.zeros(1 << 20)}}, {{}}, kind='toy')",
+    "safetensors": "files.save({path!r}, {{'a': np.zeros(1 << 20)}}, {{}}, kind='toy', force=True)",
     "npy": "write_npy({path!r}, np.zeros(1 << 20))",
     "faiss": "i = Flat(64); i.add(np.zeros((1 << 20, 8), np.uint8)); i.write_faiss({path!r})",
     "trial": "files.try_writing({path!r})",

@@ -76,6 +76,28 @@ def test_save_refuses(tmp_path, arrays, header, error, message):
     assert os.listdir(tmp_path) == []
 
 
+def test_save_replaces_no_file_of_another_program(tmp_path):
+    path = tmp_path / "x"
+    for content, found in (
+        (b"1,2\n", "text"),
+        (b"PAR1\0", "a Parquet file"),
+        (b"\0", "no whole structhash file"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=f"cannot write .*: the file exists and is {found}; give"):
+            files.save(path, {}, {}, kind="toy")
+        assert path.read_bytes() == content
+    too_few = files.Blocks(np.dtype(np.uint8), (2, 1), iter([np.zeros((1, 1), np.uint8)]))
+    with pytest.raises(ValueError, match="do not add up"):
+        files.save(path, {"a": too_few}, {}, kind="toy", force=True)
+    assert path.read_bytes() == content  # a forced write that fails leaves the old file
+    files.save(path, {}, {}, kind="toy", force=True)
+    files.save(path, {}, {"n": 1}, kind="other")  # one of ours is replaced
+    assert files.header(path)["kind"] == "other"
+    path.write_bytes(b"")
+    files.save(path, {}, {}, kind="toy")
+
+
 def test_load_refuses_missing_and_folders(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no such file: .*nothing"):
         files.load(tmp_path / "nothing", "toy")
@@ -250,7 +272,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path):
     arrays = files.load(path, "toy")[0]
     os.truncate(path, 100)
     assert arrays["a"].sum() == 0  # a map of the file would end the process here
-    files.save(path, {"a": np.zeros(1000)}, {}, kind="toy")
+    files.save(path, {"a": np.zeros(1000)}, {}, kind="toy", force=True)
     with open(path, "rb") as file:
         head = read_head(file)
         os.truncate(path, 1000)

@@ -27,7 +27,7 @@ def test_the_given_array_stays_as_it_is():
 @pytest.mark.parametrize(
     ("judgements", "message"),
     [
-        (TABLE.astype(float), r"judgements are float64 of shape \(5, 3\); give integer rows \(query, document"),
+        (TABLE.astype(float), r"float64 of shape \(5, 3\); give integer rows .*, by astype\(int\) where"),
         (TABLE > 0, r"judgements are bool of shape \(5, 3\)"),
         (TABLE[:, :2], r"judgements are int64 of shape \(5, 2\)"),
         (TABLE[:0], r"judgements are int64 of shape \(0, 3\)"),

@@ -131,7 +131,10 @@ def test_labels_become_class_indices_in_the_order_of_the_labels(kind):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([0.5, 1, 1, 1], "Unknown label type: continuous; y holds fractions, give classes or a supervision"),
+        (
+            [0.5, 1, 1, 1],
+            "Unknown label type: continuous; y holds fractions: give classes; StructHash and CGHash also take ",
+        ),
         ([np.nan, 1, 1, 1], "y holds NaN in row 0; give each row a label"),
         ([0, 1, 1], r"labels have shape \(3,\); give one label for each of the 4 rows"),
         (np.eye(4), "each of the 4 rows has a label of its own; at least one class needs 2 rows"),

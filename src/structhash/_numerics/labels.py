@@ -191,7 +191,10 @@ def _check_whole(labels: NDArray[Any]) -> None:
         row = int(np.isfinite(labels).argmin())
         raise _missing(labels[row], row)
     if (labels != np.floor(labels)).any():
-        raise ValueError("Unknown label type: continuous; y holds fractions, give classes or a supervision")
+        raise ValueError(
+            "Unknown label type: continuous; y holds fractions: give classes; StructHash and CGHash also take "
+            "Neighbours, Triplets or Qrels"
+        )
 
 
 def _missing(label: Any, row: int) -> ValueError:

@@ -182,7 +182,10 @@ class SupervisedBaseline(Baseline):
         """
         if isinstance(y, Supervision):
             method, given = type(self).__name__, type(y).__name__
-            raise TypeError(f"{method} learns from one label a row; {given} is for StructHash and CGHash")
+            raise TypeError(
+                f"{method} learns from one label a row; {given} is for StructHash and CGHash; "
+                "give the labels themselves"
+            )
         checked = self._check_input(X)
         classes, class_index = read_classes(y, len(checked.X))
         if len(classes) < 2:

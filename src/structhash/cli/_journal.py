@@ -13,26 +13,35 @@ import numpy as np
 from structhash.evaluation.compare import Result
 from structhash.evaluation.scoring import Scores
 
-__all__ = ["describe_run", "open_journal"]
+__all__ = ["count_fits", "digest_of", "open_journal"]
 
 
-def describe_run(arrays: Iterable[Any], **settings: Any) -> str:
-    """One line that differs where data or settings differ, so that results are never mixed."""
+def digest_of(arrays: Iterable[Any]) -> str:
+    """A text that differs where data differ."""
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(f"{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
-    return json.dumps({**settings, "data": digest.hexdigest()}, sort_keys=True)
+    return digest.hexdigest()
 
 
-def open_journal(path: Path, run: str, force: bool) -> tuple[list[Result], Callable[[list[Result]], None]]:
+def count_fits(results: Iterable[Result]) -> str:
+    """How many fits gave results, in words."""
+    n_fits = len({(each.method, each.n_bits, each.seed) for each in results})
+    return f"{n_fits} fit{'' if n_fits == 1 else 's'}"
+
+
+def open_journal(
+    path: Path, settings: dict[str, Any], force: bool
+) -> tuple[list[Result], Callable[[list[Result]], None]]:
     """The results in a journal, and a function that adds those of one fit.
 
     Parameters
     ----------
     path : path
-        The file: a line from `describe_run`, then a line a fit.
-    run : str
-        See `describe_run`; the first result that is added begins the file with it.
+        The file: a line of the settings, then a line a fit.
+    settings : dict
+        JSON values that differ where results must not be mixed; the first result that is added begins the file
+        with them.
     force : bool
         Whether to drop the results of another run.
 
@@ -46,6 +55,7 @@ def open_journal(path: Path, run: str, force: bool) -> tuple[list[Result], Calla
     ValueError
         If the file is of another run.
     """
+    run = json.dumps(settings, sort_keys=True)
     first, *lines = path.read_text("utf-8", "replace").split("\n") if path.exists() else [""]
     if first not in ("", run) and not force:
         raise ValueError(

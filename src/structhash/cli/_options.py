@@ -34,10 +34,10 @@ Measures = Annotated[
         "--measures",
         "--measure",
         help=f"Names with commas between them, or repeat, such as {_NAMES}; k is a rank.",
-        show_default=USUAL_MEASURES,
+        show_default=USUAL_MEASURES.replace(",", ", "),  # blanks let the help break the line
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Let -o replace a file of another kind.")]
+Force = Annotated[bool, typer.Option("--force", help="Let -o replace a file of another kind or comparison.")]
 Label = Annotated[
     str | None,
     typer.Option(

@@ -30,6 +30,8 @@ __all__ = ["app"]
 
 app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
 
+_USUAL_METHODS = "distilhash,structhash,cghash,one_hot,itq@database,lsh,float"
+
 _Neighbours = Annotated[
     bool,
     typer.Option(
@@ -41,7 +43,8 @@ _Tune = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="First try settings on a quarter of the rows for this time (distilhash, structhash, cghash).",
+        help="First try settings on a quarter of the rows for this time; the final fit comes on top of it "
+        "(distilhash, structhash, cghash).",
     ),
 ]
 
@@ -293,9 +296,10 @@ def _compare(
         str,
         typer.Option(
             help="As for fit --method, with commas between them. NAME@database: fitted on the database; float: "
-            "the vectors themselves, by L2; all: every method, those without labels also @database."
+            "the vectors themselves, by L2; all: every method, those without labels also @database.",
+            show_default=_USUAL_METHODS.replace(",", ", "),  # blanks let the help break the line
         ),
-    ] = "distilhash,structhash,cghash,one_hot,itq@database,lsh,float",
+    ] = _USUAL_METHODS,
     bits: Annotated[
         str, typer.Option(help="Lengths of the codes, in bits, with commas between them.")
     ] = "16,32,64",
@@ -312,7 +316,9 @@ def _compare(
         int | None, typer.Option(min=1, help="Training rows.", show_default="2000 seen, 4000 unseen")
     ] = None,
     measures: Measures = None,
-    out: Annotated[Path | None, output("Also write the result, with versions, to this JSON file.")] = None,
+    out: Annotated[
+        Path | None, output("Write this JSON file; an interrupted command goes on from FILE.part.")
+    ] = None,
     force: Force = False,
     label: Label = None,
     header: Header = False,

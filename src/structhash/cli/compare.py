@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from structhash._numerics.interrupts import interrupted
 from structhash._numerics.validation import describe
-from structhash.cli._journal import describe_run, open_journal
+from structhash.cli._journal import count_fits, digest_of, open_journal
+from structhash.cli._replaced import check_replaced, has_fit, identity
 from structhash.cli.console import Unfinished, say
 from structhash.cli.display import bar
 from structhash.cli.documents import deliver, stamp
@@ -36,6 +39,14 @@ LEGEND = (
     "* significantly below the best code of its length; float: the vectors themselves, by Euclidean distance"
 )
 _JUDGED = "judged"  # the protocol without labels
+
+
+class _Earlier(NamedTuple):
+    """What earlier runs finished: the results that this run uses, the others, and where to add new ones."""
+
+    used: list[Result]
+    unused: list[Result]
+    add: Callable[[list[Result]], None] | None
 
 
 def compare(
@@ -65,18 +76,16 @@ def compare(
         Code lengths and seeds, separated by commas.
     protocol : str
         ``"seen"``, ``"unseen"`` or ``"judged"``.
-    n_queries, n_train : int or None
-        Number of queries and of training rows, for protocols by labels; None for the usual number.
-    measures : list of str or None
-        Names, maybe with commas between them; None for the usual ones.
+    n_queries, n_train, measures
+        Number of queries and of training rows, for protocols by labels, and names; None for the usual ones.
     out : path or None
         A JSON file to write. Finished fits are kept beside it; the same command goes on from there.
     force, as_json : bool
-        Whether `out` may replace a file of another kind; whether to print JSON.
+        Whether `out` may replace a file of another kind or another comparison; whether to print JSON.
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
     """
-    check_output(out, data, makes="results", force=force, refused=suffixes())
+    check_output(out, data, makes="comparison", force=force, refused=suffixes())
     options: dict[str, Any] = {
         "methods": split_methods(methods, _is_judged(protocol)),
         "bits": split_numbers("--bits", bits, 1),
@@ -85,24 +94,28 @@ def compare(
     }
     dataset = read(data, **choices)
     comparison, arrays, settings = _comparison(dataset, data, protocol, n_queries, n_train)
-    run = {"protocol": protocol, "measures": options["measures"], **settings}
-    finished, add = _journal(out, arrays, run, force)
-    more = {**options, **settings, "failures": "keep", "finished": finished, "on_fit": add}
-    lines = report.summarise(collect_results(comparison, *arrays, **more))
     names = [method.name for method in options["methods"]]
     asked = {"methods": names, "queries": settings.get("n_queries"), "train": settings.get("n_train")}
-    about = {"data": data.name, "rows": len(dataset.X), "features": dataset.X.shape[1]}
+    about: dict[str, Any] = {"data": data.name, "data_sha256": digest_of(arrays)}
+    about |= {"rows": len(dataset.X), "features": dataset.X.shape[1]}
     about |= {"protocol": protocol, "options": options | asked, **stamp()}
-    deliver(report.as_json(lines, **about), out, as_json)
+    if out is not None and not force:
+        check_replaced(out, options["methods"], about)
+    earlier = _open_journal(out, options["methods"], about, force)
+    more = {**options, **settings, "failures": "keep", "finished": earlier.used, "on_fit": earlier.add}
+    with _said_where_to_go_on(out):
+        lines = report.summarise(collect_results(comparison, *arrays, **more))
+        deliver(report.as_json(lines, **about), out, as_json)
     if not as_json:
         _print_table(lines, about)
-    _finish(lines, out)
+    _finish(lines, out, earlier.unused)
 
 
 def _print_table(lines: list[report.Line], about: dict[str, Any]) -> None:
     """Print the lines of a comparison."""
     n_seeds = len(about["options"]["seeds"])
-    print(f"{about['data']}: {about['rows']} rows, protocol {about['protocol']}, mean of {n_seeds} seeds\n")
+    seeds = "1 seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
+    print(f"{about['data']}: {about['rows']} rows, protocol {about['protocol']}, {seeds}\n")
     print(report.as_table(lines) + LEGEND)
 
 
@@ -170,21 +183,35 @@ def _journal_path(out: Path) -> Path:
     return out.with_name(f"{out.name}.part")
 
 
-def _journal(
-    out: Path | None, arrays: list[NDArray[Any]], run: dict[str, Any], force: bool
-) -> tuple[list[Result], Callable[[list[Result]], None] | None]:
-    """Results that an earlier run of this command finished, and where to add others; nothing without a file."""
+def _open_journal(out: Path | None, methods: Sequence[Method], about: dict[str, Any], force: bool) -> _Earlier:
+    """What earlier runs finished, and where to add others; nothing without a file."""
     if out is None:
-        return [], None
-    first_line = describe_run(arrays, **run, versions=stamp()["versions"])
-    finished, add = open_journal(_journal_path(out), first_line, force)
-    if finished:
-        say("note", f"{len(finished)} results are taken from {_journal_path(out)}")
-    return finished, add
+        return _Earlier([], [], None)
+    settings = {**identity(about), "versions": about["versions"]}
+    finished, add = open_journal(_journal_path(out), settings, force)
+    used: list[Result] = []
+    unused: list[Result] = []
+    for each in finished:
+        takes = has_fit(methods, about["options"], each.method, each.n_bits, each.seed)
+        (used if takes else unused).append(each)
+    if used:
+        say("note", f"{count_fits(used)} taken from {_journal_path(out)}")
+    return _Earlier(used, unused, add)
 
 
-def _finish(lines: list[report.Line], out: Path | None) -> None:
-    """Drop the journal when all is finished; otherwise name what failed, and end with status 1."""
+@contextlib.contextmanager
+def _said_where_to_go_on(out: Path | None) -> Iterator[None]:
+    """Say where finished fits are if the block is interrupted."""
+    try:
+        yield
+    except BaseException as error:
+        if out is not None and interrupted(error) and _journal_path(out).exists():
+            say("note", f"finished fits are in {_journal_path(out)}; the same command goes on from there")
+        raise
+
+
+def _finish(lines: list[report.Line], out: Path | None, unused: list[Result]) -> None:
+    """Drop the journal when all its fits are in the result; name what failed, and end with status 1."""
     failed = [line for line in lines if line.error]
     for line in failed:
         length = f", {line.n_bits} bits" if line.n_bits else ""
@@ -193,5 +220,7 @@ def _finish(lines: list[report.Line], out: Path | None) -> None:
     if failed:
         again = "" if out is None else f"; the same command goes on from {_journal_path(out)}"
         raise Unfinished(f"{len(failed)} of {len(lines)} lines failed, the others are right{again}")
-    if out is not None:
+    if out is not None and unused:
+        say("note", f"{count_fits(unused)} not asked for here stay in {_journal_path(out)}")
+    elif out is not None:
         _journal_path(out).unlink(missing_ok=True)

@@ -65,7 +65,7 @@ def evaluate(
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
     """
-    check_output(out, model, data, makes="results", force=force, refused=suffixes())
+    check_output(out, model, data, makes="evaluation", force=force, refused=suffixes())
     names = split_measures(measures)
     encoder = load_model(model)
     task = _read_task(read_for(encoder, data, choices), data, n_queries, seed)

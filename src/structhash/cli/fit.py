@@ -58,7 +58,7 @@ def fit(
     spec : str
         One method spec.
     bits : int or None
-        Length of the code; None for 64, or the length that the method derives from the rows.
+        None for 64, or the length that the method derives from the rows.
     neighbours : bool
         Whether to learn from nearest neighbours in place of labels.
     unlabeled : path or None
@@ -84,10 +84,16 @@ def fit(
     began = time.perf_counter()
     fitted = _learn_method(method, dataset.X, y, n_bits, seed, tune, others)
     seconds = time.perf_counter() - began
-    if dataset.names:
-        fitted.encoder.name_columns(dataset.names)
-    _save(fitted.encoder, out)
-    _report(fitted, dataset, seconds, out, as_json)
+    _save(fitted.encoder, dataset.names, out, force)
+    facts = _facts(fitted, dataset, seconds, out)
+    if as_json:
+        print_facts(facts | ({"tried": fitted.tried} if fitted.tried else {}), as_json)
+        return
+    uses_labels = not neighbours and (tune is not None or _uses_labels(method))
+    _print_tried(fitted.tried)
+    print_facts(
+        facts | _in_words(facts, dataset, "" if uses_labels else f" (not used by {method.name})"), False
+    )
 
 
 def learn(encoder: HashEncoder, X: NDArray[Any], y: Any, **more: Any) -> None:
@@ -117,10 +123,12 @@ def _learn_method(
     return _Fitted(encoder, method.name, [])
 
 
-def _save(encoder: HashEncoder, out: Path) -> None:
-    """Save a model; where that fails, save it in the temporary folder and say so."""
+def _save(encoder: HashEncoder, names: list[str] | None, out: Path, force: bool) -> None:
+    """Save a model with the names of its columns; where that fails, in the temporary folder, and say so."""
+    if names:
+        encoder.name_columns(names)
     try:
-        encoder.save(out)
+        encoder.save(out, force)
     except OSError as error:
         reason = error.strerror or str(error)
         try:
@@ -171,6 +179,8 @@ def _supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool,
         return check_labels(dataset, path, "--tune judges by them")
     judged = dataset.y is None and dataset.qrels is not None
     if judged and not several and encoder.learns_from_judgements():
+        if dataset.Q is None:
+            say("note", f"{path} holds no queries Q: rows of X are the queries of qrels")
         return Qrels(read_judgements(dataset, path), dataset.Q, **counts)
     if several or encoder.needs_y():
         return check_labels(dataset, path, f"{method.name!r} learns from them")
@@ -245,8 +255,14 @@ def _fit_tuned(
     return _Fitted(encoder, repr(encoder), lines)
 
 
-def _report(fitted: _Fitted, dataset: Dataset, seconds: float, out: Path, as_json: bool) -> None:
-    """Print what was tried, what was learned, and why."""
+def _uses_labels(method: Method) -> bool:
+    """Whether a method learns from the labels that it finds, or chooses by them."""
+    encoder = method.encoders[0]
+    return len(method.encoders) > 1 or encoder.needs_y() or encoder.takes_unlabeled
+
+
+def _facts(fitted: _Fitted, dataset: Dataset, seconds: float, out: Path) -> dict[str, Any]:
+    """What was learned, and why."""
     encoder = fitted.encoder
     facts = {
         "method": fitted.name,
@@ -263,15 +279,30 @@ def _report(fitted: _Fitted, dataset: Dataset, seconds: float, out: Path, as_jso
     if dataset.qrels is not None:
         facts["judgements"] = "learned from" if encoder.judged_ else "not used"
     facts["file"] = str(out)
-    if fitted.tried and as_json:
-        facts["tried"] = fitted.tried
-    elif fitted.tried:
-        _print_tried(fitted.tried)
-    print_facts(facts, as_json)
+    return facts
+
+
+def _in_words(facts: dict[str, Any], dataset: Dataset, unused: str) -> dict[str, str]:
+    """Facts that people get with an explanation: features by name, labels and objective."""
+    words = {}
+    if dataset.names:
+        words["features"] = f"{facts['features']} ({_first_and_last(dataset.names)})"
+    if dataset.label is not None:
+        words["labels"] = f"{dataset.label}{unused}"
+    if "objective" in facts:
+        words["objective"] = f"{facts['objective']:.4g} (loss on the training points, lower is better)"
+    return words
+
+
+def _first_and_last(names: list[str]) -> str:
+    """Names; of a long list the first and the last three, since columns of another kind often come last."""
+    return ", ".join(names if len(names) <= 8 else [*names[:3], "...", *names[-3:]])
 
 
 def _print_tried(tried: list[dict[str, Any]]) -> None:
-    """Print the table of what --tune has tried."""
+    """Print the table of what --tune has tried; nothing where it has tried nothing."""
+    if not tried:
+        return
     rows = [
         (
             line["settings"],

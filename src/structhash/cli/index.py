@@ -76,7 +76,7 @@ def index(
         )
     made.source = found.source if encoder is None else encoder.fingerprint()
     made.add(found.table, None if ids is None else load_array(ids))
-    made.save(out)
+    made.save(out, force)
     for doubt in _doubts(codes, found, made, bits, model):
         say("warning", doubt)
     facts = {"codes": len(made), "bits": n_bits, "backend": backend, "weighted": made.weights is not None}

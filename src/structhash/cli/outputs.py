@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import zipfile
 from pathlib import Path
@@ -15,6 +16,10 @@ from structhash.io.container import check_target, header, try_writing, what
 __all__ = ["check_folder", "check_output"]
 
 _HIT_ARRAYS = {"lims.npy", "distances.npy", "ids.npy"}
+_RESULT_ENTRIES = {  # of JSON documents
+    "comparison": {"protocol", "data_sha256", "options", "lines"},
+    "evaluation": {"relevance", "model", "lines"},
+}
 
 
 def check_output(
@@ -34,7 +39,8 @@ def check_output(
     *inputs : path or None
         Files that the command reads.
     makes : str
-        What is written: ``"model"``, ``"index"``, ``"codes"``, ``"neighbours"`` or ``"results"``.
+        What is written: ``"model"``, ``"index"``, ``"codes"``, ``"neighbours"``,
+        ``"comparison"`` or ``"evaluation"``.
     force : bool
         Whether to replace a file of another kind.
     suffix : str
@@ -95,6 +101,6 @@ def _holds(path: Path, makes: str) -> bool:
         if makes == "neighbours":
             with zipfile.ZipFile(path) as file:
                 return set(file.namelist()) <= _HIT_ARRAYS
-        with open(path, "rb") as file:
-            return file.read(1) == b"{"
+        document = json.loads(path.read_text("utf-8"))
+        return isinstance(document, dict) and document.keys() >= _RESULT_ENTRIES[makes]
     return False

@@ -162,6 +162,11 @@ class ComparingEncoder(LearnedEncoder):
 
     def _check_data(self, X: Any, y: Any) -> tuple[CheckedInput, Supervision, NDArray[np.int64] | None]:
         """X after the checks, y as a supervision, and the class of each row where y is one label a row."""
+        if y is None:
+            raise ValueError(
+                "the method requires y to be passed, but the target y is None; give labels, "
+                "Neighbours, Triplets or Qrels"
+            )
         if isinstance(y, Supervision):
             self._refuse_auto_C(f"type {type(y).__name__}")
             checked = self._check_input(X)  # a supervision may compute with X, so X is floats

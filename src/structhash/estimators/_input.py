@@ -17,14 +17,14 @@ from structhash.supervision import Qrels
 
 
 class CheckedInput(NamedTuple):
-    """Training rows after the checks, and what scikit-learn stores about the columns.
+    """Training rows after the checks, and what is stored about the columns.
 
     Attributes
     ----------
     X : ndarray (n, d)
         In C order, whatever the order of the input: codes depend on the numbers alone.
     columns : dict
-        ``n_features_in_`` and, where the columns have names, ``feature_names_in_``.
+        ``n_features_in_`` and, where the columns have names, ``feature_names_in_`` and ``column_names_``.
     """
 
     X: NDArray[Any]
@@ -59,6 +59,8 @@ def check_input(estimator: BaseEstimator, X: Any, keep: bool, magnitudes: tuple[
     _check_magnitudes(type(estimator).__name__, rows, magnitudes)
     names = ("n_features_in_", "feature_names_in_")
     columns = {name: getattr(probe, name) for name in names if name in vars(probe)}
+    if "feature_names_in_" in columns:
+        columns["column_names_"] = columns["feature_names_in_"].tolist()
     return CheckedInput(rows, columns)
 
 
@@ -111,8 +113,15 @@ def _validate(estimator: BaseEstimator, X: Any, keep: bool, **settings: Any) -> 
     dtype = _number_type(X)
     if dtype is not None and dtype.kind in "mM":
         raise TypeError(f"X is {dtype}; give numbers, such as days since a date")
+    if dtype is not None and dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X is {dtype}; give real numbers, such as np.abs(X)")
     if dtype is not None and dtype.kind == "V":
         raise TypeError(f"X has named fields ({', '.join(dtype.names or ())}); give a plain matrix (n, d)")
+    if isinstance(X, np.ndarray) and X.ndim != 2:
+        raise ValueError(
+            f"X has shape {X.shape}; give a matrix (n, d). Reshape your data: X.reshape(1, -1) is one row, "
+            "X.reshape(len(X), -1) a row for each entry"
+        )
     number = dtype is not None and dtype.kind in "fiub"
     allowed: Any = [np.float64, np.float32]
     if number and isinstance(X, np.ndarray) and keep:

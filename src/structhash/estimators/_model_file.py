@@ -27,7 +27,7 @@ NOT_WHOLE = (
 )  # what `restore_model` raises on content that is not a model
 
 
-def write_model(model: Any, path: str | PathLike[str]) -> None:
+def write_model(model: Any, path: str | PathLike[str], force: bool) -> None:
     """Write a fitted model, after a check that it can be loaded; see `HashEncoder.save`."""
     kind = type(model)
     if kind not in classes("baselines").values() and not kind.__module__.startswith("structhash.estimators."):
@@ -49,7 +49,7 @@ def write_model(model: Any, path: str | PathLike[str]) -> None:
             f"cannot write {path}: {kind.__name__} could not be loaded again ({error}); "
             "fit it again with the settings that it has now"
         ) from error
-    container.save(path, arrays, header, MODEL)
+    container.save(path, arrays, header, MODEL, force)
 
 
 def restore_model(encoder: type[Any], arrays: Arrays, header: Header) -> Any:

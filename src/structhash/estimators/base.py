@@ -111,16 +111,19 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         queries = self.encode_queries(X) if self.queries_differ() else codes
         return label_retrieval(queries, codes, y, self.search_weights_)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], force: bool = False) -> None:
         """Write the fitted model to one file (safetensors with a JSON header); `load_model` reads it.
+
+        A file that structhash saved is replaced; another one, such as a data file, only with `force`.
 
         Raises
         ------
         ValueError
-            If no one could load it again, for instance because a setting is a piece without a name.
+            If no one could load it again, for instance because a setting is a piece without a name; or if
+            `path` is a file that structhash did not save, unless `force`.
         """
         check_is_fitted(self)
-        write_model(self, path)
+        write_model(self, path, force)
 
     def fingerprint(self) -> str:
         """A short text that identifies the model: a checksum of its class, its settings and what it learned."""

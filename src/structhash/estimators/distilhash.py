@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from structhash._numerics.randomness import generator
-from structhash._numerics.validation import describe
 from structhash.embeddings.base import Embedding
 from structhash.estimators._input import CheckedInput, open_queries
 from structhash.estimators._learned import LEARNED_FIELDS, LearnedEncoder, warn_about
@@ -22,7 +21,7 @@ from structhash.families.base import Family
 from structhash.families.starts.base import Start
 from structhash.io.fields import Field, Fields
 from structhash.pieces import is_auto, load, spell
-from structhash.supervision import Qrels, Supervision, check_labels
+from structhash.supervision import Labels, Qrels, Supervision, check_labels
 from structhash.training.column_generation import finish, learn
 from structhash.training.distillation import embed_points, problem_from_embedding
 from structhash.training.embedding_choice import choose_embedding, warn_without_unlabeled
@@ -183,9 +182,10 @@ class DistilHash(LearnedEncoder):
         if isinstance(y, Qrels):
             return self._learn_judged(X, y, unlabeled, pieces)
         if isinstance(y, Supervision):
+            advice = "pass its y itself" if isinstance(y, Labels) else "give it to StructHash or CGHash"
             raise ValueError(
                 f"DistilHash learns from one label a row, from judgements or from X alone; y is "
-                f"{describe(y)}: give it to StructHash or CGHash"
+                f"{type(y).__name__}: {advice}"
             )
         return self._learn(X, y, unlabeled, pieces)
 

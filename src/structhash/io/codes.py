@@ -83,7 +83,7 @@ def save_codes(
     array = container.Blocks(np.dtype(np.uint8), (n_rows, -(-n_bits // 8)), blocks)
     if Path(path).suffix.lower() != ".npy":
         about = {"coded_as": coded_as, "queries_differ": queries_differ, "weighted": weighted}
-        container.save(path, {"codes": array}, {"n_bits": n_bits, "source": source, **about}, CODES)
+        container.save(path, {"codes": array}, {"n_bits": n_bits, "source": source, **about}, CODES, force=True)
         return
     with atomic(path) as temporary, open(temporary, "wb") as file:
         header = {"descr": "|u1", "fortran_order": False, "shape": array.shape}

@@ -59,6 +59,7 @@ def save(
     arrays: Mapping[str, ArrayLike | Blocks],
     header: Mapping[str, Any],
     kind: str,
+    force: bool = False,
 ) -> None:
     """Save named arrays and a JSON header as one safetensors file, atomically.
 
@@ -75,13 +76,16 @@ def save(
         JSON values only. JSON lacks NaN and infinity: write None or a string instead.
     kind : str
         What the file holds, for instance "index.exact". `load` checks it.
+    force : bool
+        Whether to replace a file that is no structhash file.
 
     Raises
     ------
     TypeError
         If an array has another dtype or the header holds a value that JSON lacks.
     ValueError
-        If the header holds NaN or infinity, or a reserved entry, or blocks do not add up to their array.
+        If the header holds NaN or infinity, or a reserved entry, or blocks do not add up to their array; or if
+        `path` is a file that is neither empty nor a structhash file, unless `force`.
     FileNotFoundError
         If the folder does not exist.
 
@@ -93,11 +97,8 @@ def save(
     >>> load(path, kind="toy")
     ({'a': array([0, 1, 2])}, {'n_bits': 8})
     """
-    taken = [key for key in _RESERVED_ENTRIES if key in header]
-    if taken:
-        raise ValueError(
-            f"the header may not hold {taken[0]!r}; save sets {', '.join(_RESERVED_ENTRIES)}, remove it"
-        )
+    if taken := [key for key in _RESERVED_ENTRIES if key in header]:
+        raise ValueError(f"the header may not hold {taken[0]!r}; save sets {', '.join(_RESERVED_ENTRIES)}")
     plain = {name: _plain(name, array) for name, array in arrays.items()}
     full = {"format": _FORMAT_NAME, "version": _FORMAT_VERSION, "kind": kind, **header}
     try:
@@ -108,8 +109,23 @@ def save(
         ) from None
     except TypeError as error:
         raise TypeError(f"the header must hold JSON values only: {error}; convert it first") from None
+    if not force:
+        _check_ours(path)
     with atomic(path) as temporary, open(temporary, "wb") as file:
         write_file(file, text, plain)
+
+
+def _check_ours(path: str | os.PathLike[str]) -> None:
+    """Refuse to replace a file that is neither empty nor a structhash file."""
+    if not os.path.isfile(path) or not os.path.getsize(path):
+        return
+    try:
+        header(path)
+    except ValueError:
+        found = recognise(path)[0] or "no whole structhash file"
+        raise ValueError(
+            f"cannot write {path}: the file exists and is {found}; give another name, or force=True"
+        ) from None
 
 
 def _plain(name: str, array: ArrayLike | Blocks) -> Blocks:

@@ -42,8 +42,8 @@ def read(
     ignore : sequence of str
         Columns of a .csv file that are neither features nor labels; ["none"] if there are none.
     features : sequence of str, optional
-        Names of columns that are known to be features, such as those of a model. Of the other columns, those
-        with a doubtful name are left out. A format without names takes no notice.
+        Names of the features, where they are known, such as those of a model. X has these columns of a .csv
+        file, in this order; the others are left out. A format without names takes no notice.
 
     Returns
     -------

@@ -167,12 +167,15 @@ class Index:
         weights = "" if self.weights is None else "weights=..., "
         return f"{type(self).__name__}(n_bits={self.n_bits}, {weights}ntotal={self.ntotal})"
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the index as one file, codes in ascending order of their ids."""
+    def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Save the index as one file, codes in ascending order of their ids.
+
+        A file that structhash saved is replaced; another one, such as a data file, only with `force`.
+        """
         codes, ids = self.table()
         arrays = {"codes": codes, "ids": ids, "weights": self.weights}
         present = {name: array for name, array in arrays.items() if array is not None}
-        files.save(path, present, {"n_bits": self.n_bits, "source": self.source}, kind=self.kind)
+        files.save(path, present, {"n_bits": self.n_bits, "source": self.source}, kind=self.kind, force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -107,7 +107,8 @@ def check_judgements(judgements: Any, n_queries: int, n_documents: int) -> NDArr
     whole = table.dtype.kind in "iu" or all(type(number) is int for number in table.ravel())  # int: a huge one
     if table.ndim != 2 or table.shape[1] != 3 or len(table) == 0 or not whole:
         raise ValueError(
-            f"judgements are {table.dtype} of shape {table.shape}; give integer rows (query, document, grade)"
+            f"judgements are {table.dtype} of shape {table.shape}; give integer rows (query, document, grade), "
+            "by astype(int) where floats are whole numbers"
         )
     ends = {"queries": n_queries, "documents": n_documents, "grades": MAX_GRADE + 1}
     for (name, end), values in zip(ends.items(), table.T):

@@ -193,6 +193,32 @@ def test_a_column_that_numbers_the_rows_is_a_question(tmp_path):
     assert read(write(tmp_path, "a,sample\n5,1\n7,2\n2,4\n")).X.shape == (3, 2)
 
 
+def test_known_features_are_taken_by_name_and_the_others_left_out(tmp_path, caplog):
+    path = write(tmp_path, "sku,b,brand,a,note\n17,5,lux,1,\n18,6,acme,0,x\n")
+    data = read(path, features=["a", "b"])
+    assert (data.names, data.X.tolist(), data.y) == (["a", "b"], [[1, 5], [0, 6]], None)
+    assert "left out the columns sku, brand, note, which are no features" in caplog.text
+    caplog.clear()
+    data = read(path, features=["a", "b"], label="brand", ignore=["sku", "note"])
+    assert (data.y.tolist(), caplog.text) == (["lux", "acme"], "")
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        (
+            {"features": ["a", "c", "d"]},
+            "it lacks 'c', 'd' of the columns a, c, d that are needed; it has a, b",
+        ),
+        ({"features": ["a"], "label": "a"}, "column 'a' is needed as a feature and cannot be the label"),
+        ({"features": ["a"], "ignore": ["a"]}, "column 'a' is needed as a feature and cannot be ignored"),
+    ],
+)
+def test_known_features_that_cannot_be_taken_are_refused(tmp_path, choices, message):
+    with pytest.raises(ValueError, match=message):
+        read(write(tmp_path, "a,b\n1,2\n"), **choices)
+
+
 def test_known_features_settle_doubtful_names(tmp_path):
     path = write(tmp_path, "id,a,target,class\n17,5,1,8\n12,6,0,9\n")
     data = read(path, features=["a", "class"])

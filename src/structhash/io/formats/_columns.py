@@ -43,13 +43,16 @@ class Columns(NamedTuple):
     features : list of int
         Positions of the features.
     sure : bool
-        Whether the caller has said which columns are left out.
+        Whether the caller has said which columns are left out, or which are features.
+    left_out : list of str
+        Names of the columns that are left out because the features are known, and no one has said so.
     """
 
     names: list[str]
     label: int | None
     features: list[int]
     sure: bool
+    left_out: list[str]
 
 
 def has_header(first: Sequence[str]) -> bool:
@@ -104,8 +107,7 @@ def choose_columns(
     ignore : sequence of str
         Columns that are left out; "none" if no column is; empty to refuse names that are usual for ids.
     features : sequence of str or None
-        Columns that are features for certain, where they are known. Columns with a doubtful name that are not
-        among them are left out.
+        The features, where they are known. All other columns are left out.
 
     Returns
     -------
@@ -126,15 +128,35 @@ def choose_columns(
         raise ValueError(f"column {describe(label)} is to be the label and to be ignored; give one of the two")
     rest = [name for name in names if name not in left_out]
     chosen = find_label(rest, features) if label is None else label if label != NONE else None
-    also_labels = features is not None or label not in (None, NONE)
+    place = None if chosen is None else names.index(chosen)
+    if features is not None:
+        _check_known(features, names, chosen, left_out)
+        others = [name for name in rest if name != chosen and name not in features]
+        return Columns(names, place, [names.index(name) for name in features], True, others)
+    also_labels = label not in (None, NONE)
     doubtful = [name for name in rest if is_id_name(name) or (also_labels and is_label_name(name))]
     doubtful = [] if ignore else [name for name in doubtful if name != chosen]
-    if features is not None:
-        left_out += [name for name in doubtful if name not in features]
-    elif doubtful:
+    if doubtful:
         raise ValueError(_which_are_features(doubtful))
     kept = [j for j, name in enumerate(names) if name != chosen and name not in left_out]
-    return Columns(names, None if chosen is None else names.index(chosen), kept, bool(ignore))
+    return Columns(names, place, kept, bool(ignore), [])
+
+
+def _check_known(
+    features: Sequence[str], names: Sequence[str], label: str | None, left_out: Sequence[str]
+) -> None:
+    """ValueError if a known feature is missing, or is to be the label or to be left out."""
+    if missing := [describe(name) for name in features if name not in names]:
+        raise ValueError(
+            f"it lacks {join_names(missing)} of the columns {join_names(features)} that are needed; it has "
+            f"{join_names(names)}"
+        )
+    for name in features:
+        if name == label or name in left_out:
+            use = "the label" if name == label else "ignored"
+            raise ValueError(
+                f"column {describe(name)} is needed as a feature and cannot be {use}; leave that out"
+            )
 
 
 def find_label(names: Sequence[str], features: Sequence[str] | None = None) -> str | None:

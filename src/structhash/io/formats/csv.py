@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import describe
+from structhash._numerics.validation import describe, join_names
 from structhash.io._opening import check_text
 from structhash.io.dataset import Dataset
 from structhash.io.formats._cells import (
@@ -29,6 +30,7 @@ from structhash.io.formats.base import Format
 
 __all__ = ["Csv"]
 
+_LOG = logging.getLogger(__name__)
 _DATE = re.compile(r"\d+([-/:])\d+\1\d+")
 _QUOTES = "a cell that begins with a quote ends with one, and a quote inside it is written twice"
 
@@ -50,7 +52,8 @@ class Csv(Format):
     ignore : sequence of str
         Columns that are left out; ["none"] if every other column is a feature.
     features : sequence of str, optional
-        Names that are known to be features. A column with a doubtful name is left out if it is not among them.
+        Names of the features, where they are known: X has these columns, in this order. The other columns
+        are left out, and the log names them. A file without a header is read as if they were not known.
     """
 
     header: bool | None = None
@@ -88,20 +91,24 @@ class Csv(Format):
             with open(path, encoding="utf-8-sig", newline="") as file:
                 _check_first_line(next(filter(str.strip, file), ""))
                 file.seek(0)
-                return self._read_table(csv.reader(file, strict=True))
+                data, left_out = self._read_table(csv.reader(file, strict=True))
         except UnicodeDecodeError as error:
             raise ValueError(f"cannot read {path}: it is not UTF-8 text ({error}); save it as UTF-8") from None
         except (csv.Error, ValueError) as error:
             hint = f" in line 1; {_QUOTES}" if isinstance(error, csv.Error) else ""
             raise ValueError(f"cannot read {path}: {error}{hint}") from None
+        if left_out:
+            _LOG.warning("%s: left out the columns %s, which are no features", path, join_names(left_out))
+        return data
 
-    def _read_table(self, lines: Any) -> Dataset:
-        """Read the data set from a `csv.reader`."""
+    def _read_table(self, lines: Any) -> tuple[Dataset, list[str]]:
+        """Read the data set from a `csv.reader`; also the columns that are left out."""
         first = next(filter(None, lines), None)
         if first is None:
             raise ValueError("it has no line")
         header = has_header(first) if self.header is None else self.header
-        columns = choose_columns(column_names(first, header), self.label, self.ignore, self.features)
+        known = self.features if header else None
+        columns = choose_columns(column_names(first, header), self.label, self.ignore, known)
         rows, labels, numbers = [], [], []
         placed = _numbered(lines, first, header)
         for line, cells in placed if header else itertools.chain([(lines.line_num, first)], placed):
@@ -120,7 +127,7 @@ class Csv(Format):
             check_row_numbers(X, features)
         y = None if columns.label is None else as_labels(labels)
         label = None if columns.label is None else columns.names[columns.label]
-        return Dataset(X, y, names=features if header else None, label=label)
+        return Dataset(X, y, names=features if header else None, label=label), columns.left_out
 
 
 def _check_first_line(line: str) -> None:
