@@ -63,10 +63,8 @@ def fit(
         Whether to learn from nearest neighbours in place of labels.
     unlabeled : path or None
         A data file of rows like those to be searched.
-    tune : float or None
-        Seconds in which settings are tried on held-out rows; None to take the settings as they are.
-    seed : int
-        Of everything that is drawn at random.
+    tune, seed : float or None, int
+        Seconds in which settings are tried on held-out rows; the seed of everything that is drawn at random.
     force, as_json : bool
         Whether `out` may replace a file of another kind; whether to report as JSON.
     choices : dict
