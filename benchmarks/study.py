@@ -95,7 +95,7 @@ class HardTargets(Posterior):
 
     labels: Any = field(default=None, compare=False)
 
-    def targets(self, vectors, queries, partners, multiplicities):
+    def targets(self, vectors, queries, partners, multiplicities, state):
         same = (self.labels[partners] == self.labels[queries][:, None]).astype(float)
         same[same.sum(axis=1) == 0] = 1
         return same / same.sum(axis=1, keepdims=True)

@@ -120,7 +120,7 @@ class ToyEmbedding(Embedding):
         USED.append(self.sharp)
         return np.exp(-self.sharp * ((X[:, None] - state["means"]) ** 2).sum(axis=2)) + 1e-9
 
-    def targets(self, vectors, queries, partners, multiplicities):
+    def targets(self, vectors, queries, partners, multiplicities, state):
         return targets_by_cosine(vectors, queries, partners, multiplicities)
 """,
     "baselines": """

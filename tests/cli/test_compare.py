@@ -78,7 +78,7 @@ def test_results_are_those_of_the_comparison():
     assert [each.distance for each in found] == ["plain", "L2"]
 
 
-PROTOCOLS = "give one of seen, unseen, judged"
+PROTOCOLS = "give one of seen, unseen, mixed-known, mixed-new, judged"
 
 
 @pytest.mark.parametrize(

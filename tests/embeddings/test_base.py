@@ -41,19 +41,19 @@ def test_the_vector_of_a_row_does_not_depend_on_the_rows_beside_it(name):
 
 @pytest.mark.parametrize("name", EMBEDDINGS)
 def test_targets_are_probabilities_that_sum_to_1(name):
-    _, Z, _ = fit(name)
+    state, Z, _ = fit(name)
     partners = np.array([[1, 2, 3, 4], [0, 2, 50, 60]], np.uint16)
-    targets = load("embeddings", name).targets(Z, np.array([0, 1]), partners, np.array([1, 1, 3, 3.0]))
+    targets = load("embeddings", name).targets(Z, np.array([0, 1]), partners, np.array([1, 1, 3, 3.0]), state)
     assert (targets >= 0).all()
     np.testing.assert_allclose(targets.sum(axis=1), 1, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", EMBEDDINGS)
 def test_points_of_a_class_are_likelier_than_others(name):
-    _, Z, _ = fit(name)
+    state, Z, _ = fit(name)
     n = len(POINTS)
     partners = np.array([np.delete(np.arange(n), i) for i in range(n)])
-    targets = load("embeddings", name).targets(Z, np.arange(n), partners, np.ones(n - 1))
+    targets = load("embeddings", name).targets(Z, np.arange(n), partners, np.ones(n - 1), state)
     same = Y[POINTS][partners] == Y[POINTS][:, None]
     assert targets[same].sum() > 2 * same.mean() * n
 
@@ -93,11 +93,11 @@ def test_planes_among_the_vectors_of_an_affine_embedding_are_planes_among_the_ro
 
 @pytest.mark.parametrize("name", EMBEDDINGS)
 def test_a_partner_that_represents_three_has_the_probability_of_three(name):
-    _, Z, _ = fit(name)
+    state, Z, _ = fit(name)
     single = np.array([[1, 2, 3, 3, 3, 4, 4, 4]], np.uint16)
     piece, first = load("embeddings", name), np.array([0])
-    expected = piece.targets(Z, first, single, np.ones(8))[0]
-    found = piece.targets(Z, first, np.array([[1, 2, 3, 4]], np.uint16), np.array([1, 1, 3, 3.0]))[0]
+    expected = piece.targets(Z, first, single, np.ones(8), state)[0]
+    found = piece.targets(Z, first, np.array([[1, 2, 3, 4]], np.uint16), np.array([1, 1, 3, 3.0]), state)[0]
     sums = [expected[0], expected[1], expected[2:5].sum(), expected[5:].sum()]
     np.testing.assert_allclose(found, sums, rtol=1e-6)
 
@@ -141,7 +141,7 @@ def test_bad_settings_are_refused(name, settings, message):
 def test_an_embedding_without_probabilities_has_one_temperature():
     vectors = np.ones((3, 2))
     assert Embedding().temperatures(None) == (1.0, 1.0, ())
-    assert Embedding().at_temperature(vectors, 5.0) is vectors
+    assert Embedding().at_temperature(vectors, 5.0, {}) is vectors
 
 
 @pytest.mark.parametrize("name", names("embeddings"))

@@ -8,7 +8,8 @@ from sklearn.utils import shuffle
 
 from structhash.embeddings import _regression
 from structhash.embeddings._regression import _calibrate, regress
-from structhash.embeddings.posterior import Posterior, _sharpen
+from structhash.embeddings._targets import sharpen
+from structhash.embeddings.posterior import Posterior
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(40, 3))
@@ -52,10 +53,10 @@ def test_the_sharpness_is_the_likeliest_one():
 
 def test_targets_are_the_chances_of_a_common_class():
     P = RNG.dirichlet(np.ones(4), size=6)
-    Z = _sharpen(P, 1 / 16)
+    Z = sharpen(P, 1 / 16)
     partners = np.array([[1, 2, 3], [0, 4, 5]])
     expected = np.array([[P[0] @ P[j] for j in partners[0]], [P[1] @ P[j] for j in partners[1]]])
-    found = Posterior().targets(Z, np.array([0, 1]), partners, np.ones(3))
+    found = Posterior().targets(Z, np.array([0, 1]), partners, np.ones(3), {})
     np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-5)
 
 
@@ -63,10 +64,10 @@ def test_vectors_at_a_temperature_are_the_softmax_of_scores_divided_by_it():
     scores = RNG.normal(size=(6, 4)) * 3
     piece, Z = Posterior(), softmax(scores / 16, axis=1)  # of rows
     for temperature in (16, 10, 8, 2, 1):
-        found = piece.at_temperature(Z, temperature)
+        found = piece.at_temperature(Z, temperature, {})
         np.testing.assert_allclose(found, softmax(scores / temperature, axis=1), rtol=1e-10)
-        assert piece.at_temperature(Z.astype(np.float32), temperature).dtype == np.float32
-    assert piece.at_temperature(Z, 16.0) is Z
+        assert piece.at_temperature(Z.astype(np.float32), temperature, {}).dtype == np.float32
+    assert piece.at_temperature(Z, 16.0, {}) is Z
 
 
 def test_bits_are_learned_at_half_the_temperature_of_rows():
@@ -95,7 +96,7 @@ def test_training_vectors_are_as_unsure_as_those_of_new_rows():
     X, y = shuffle(*load_digits(return_X_y=True), random_state=0)
     state, Z, left_out = Posterior().fit(X[:300], y[:300], None, np.arange(300), np.random.default_rng(0))
     seen, new = Posterior().embed(X[:300], state), Posterior().embed(X[300:], state)
-    sure = [Posterior().at_temperature(V, 2.0).max(axis=1).mean() for V in (Z, new, seen)]
+    sure = [Posterior().at_temperature(V, 2.0, {}).max(axis=1).mean() for V in (Z, new, seen)]
     assert abs(sure[0] - sure[1]) < 0.03 < sure[2] - sure[1]
     np.testing.assert_array_equal(left_out.rows, np.arange(300))
     np.testing.assert_array_equal(left_out.vectors, Z)

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from structhash.evaluation import PROTOCOLS, seen_classes, unseen_classes
+from structhash.evaluation import (
+    PROTOCOLS,
+    mixed_known_classes,
+    mixed_new_classes,
+    seen_classes,
+    unseen_classes,
+)
 
 
 @pytest.mark.parametrize("n", [4, 7, 40, 1000])
@@ -36,6 +42,33 @@ def test_unseen_classes_train_on_three_quarters_of_the_classes_and_search_the_ot
     assert not set(split.queries) & set(split.database)
     assert sorted([*split.train, *rest]) == list(range(len(y)))
     assert len(split.queries) == min(50, len(rest) // 4)
+
+
+@pytest.mark.parametrize("n_classes", [5, 8, 77])
+def test_mixed_classes_share_training_rows_and_database(n_classes):
+    y = np.array([f"class {i % n_classes}" for i in range(n_classes * 40)])
+    old, new = (draw(y, 1, 200, 10**6) for draw in (mixed_known_classes, mixed_new_classes))
+    np.testing.assert_array_equal(old.train, new.train)
+    np.testing.assert_array_equal(old.database, new.database)
+    known = set(y[old.train])
+    assert len(known) == n_classes * 3 // 4
+    assert sorted(old.train) == sorted(row for row in old.database if y[row] in known)
+    assert set(y[old.queries]) <= known
+    assert not set(y[new.queries]) & known
+    assert set(y[old.database]) == set(y)
+    everything = [*old.queries, *new.queries, *old.database]
+    assert sorted(everything) == list(range(len(y)))
+    assert len(old.queries) + len(new.queries) == min(200, len(y) // 4)
+    assert len(mixed_new_classes(y, 1, 200, 30).train) == 30
+
+
+def test_mixed_classes_without_a_query_of_a_kind_are_refused():
+    def draw_both(seed):
+        return [draw(np.arange(50) % 5, seed, n_queries=1) for draw in (mixed_known_classes, mixed_new_classes)]
+
+    for seed in range(3):
+        with pytest.raises(ValueError, match=r"of 1 queries, 0 are of (new|known) classes, and \d+ rows train"):
+            draw_both(seed)
 
 
 def test_unseen_classes_train_on_at_most_n_train_rows():

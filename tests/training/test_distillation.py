@@ -95,7 +95,7 @@ def test_targets_and_self_weight_are_those_of_the_embedding():
     points = embed_points(embedding, X[:300], Y[:300], None, rng)
     problem = problem_from_embedding(points, Linear(), 4, rng)
     partners, queries = problem.graph.indices.reshape(60, 20), np.arange(60)
-    expected = embedding.targets(points.embedded.vectors, queries, partners, np.ones(20))
+    expected = embedding.targets(points.embedded.vectors, queries, partners, np.ones(20), points.embedded.state)
     np.testing.assert_allclose(problem.master.targets.reshape(60, 20), expected, rtol=1e-6)
     assert problem.master.self_weight == 3
     assert problem.function.embedding is embedding
@@ -108,7 +108,7 @@ def test_bits_are_learned_at_the_temperature_of_points_and_rows_have_their_own()
     points = embed_points(embedding, X[:300], np.repeat([0, 1], 150), None, rng)
     assert (points.temperatures.points, points.temperatures.rows) == (2, 5)
     problem = problem_from_embedding(points, Linear(), 4, rng)
-    vectors = embedding.at_temperature(points.embedded.vectors, 2.0)
+    vectors = embedding.at_temperature(points.embedded.vectors, 2.0, points.embedded.state)
     np.testing.assert_array_equal(problem.Z, Linear().features(vectors, problem.function.family_state))
     assert problem.function.row_temperature == 5
     assert problem.function.query_temperatures == ()  # chosen once there are bits

@@ -101,7 +101,7 @@ def test_queries_have_the_temperature_of_their_length(queries_apart):
     """Temperatures are for 1, 2, 4 and 8 bits, and for the lengths up to the next."""
     vectors = queries_apart.embedding.embed(X, queries_apart.embedding_state)
     for n_bits, temperature in ((1, 1.0), (2, 2.0), (3, 2.0), (4, 16.0), (7, 16.0), (8, 4.0), (10, 4.0)):
-        at = queries_apart.embedding.at_temperature(vectors, temperature)
+        at = queries_apart.embedding.at_temperature(vectors, temperature, {})
         features = queries_apart.family.features(at, queries_apart.family_state)
         expected = queries_apart.family.decide(features, queries_apart.bits)
         np.testing.assert_array_equal(queries_apart.query_scores(X, n_bits), expected)

@@ -49,7 +49,7 @@ def test_the_first_candidate_as_good_as_the_best_is_taken_at_each_length(unlabel
     candidates = [4.0, 2.0, 1.0, function.row_temperature]
 
     def bits_at(temperature):
-        at = points.embedding.at_temperature(vectors, temperature)
+        at = points.embedding.at_temperature(vectors, temperature, {})
         return function.family.decide(function.family.features(at, function.family_state), function.bits) > 0
 
     stored = bits_at(function.row_temperature)

@@ -306,14 +306,15 @@ def _compare(
     protocol: Annotated[
         str,
         typer.Option(
-            help="seen: queries are of classes trained on; unseen: of other classes; "
-            "judged: Q by qrels, in 5 parts, each searched with a model of the other 4."
+            help="seen: queries are of classes trained on; unseen: of other classes; mixed-known and "
+            "mixed-new: of these or those, in a database of both; judged: Q by qrels, in 5 parts, each "
+            "searched with a model of the other 4."
         ),
     ] = "seen",
     seeds: Annotated[str, typer.Option(help="A split and a model each, with commas between them.")] = "0,1,2",
     queries: Queries = 2000,
     train: Annotated[
-        int | None, typer.Option(min=1, help="Training rows.", show_default="2000 seen, 4000 unseen")
+        int | None, typer.Option(min=1, help="Training rows.", show_default="2000, unseen 4000")
     ] = None,
     measures: Measures = None,
     out: Annotated[

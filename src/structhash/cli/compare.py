@@ -75,7 +75,7 @@ def compare(
     bits, seeds : str
         Code lengths and seeds, separated by commas.
     protocol : str
-        ``"seen"``, ``"unseen"`` or ``"judged"``.
+        One of `PROTOCOLS`, or ``"judged"``.
     n_queries, n_train, measures
         Number of queries and of training rows, for protocols by labels, and names; None for the usual ones.
     out : path or None

@@ -23,13 +23,17 @@ def dot_products(A: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any])
 
 
 def targets_by_cosine(
-    vectors: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any], multiplicities: NDArray[Any]
+    vectors: NDArray[Any],
+    queries: NDArray[Any],
+    partners: NDArray[Any],
+    multiplicities: NDArray[Any],
+    max_perplexity: float = MAX_PERPLEXITY,
 ) -> NDArray[np.float64]:
     """Softmax of the cosines of each list, at the sharpness that gives the wanted perplexity.
 
     The perplexity, exp of the entropy, is a smooth count of neighbours, as in t-SNE (van der Maaten, Hinton
-    2008). It is a tenth of the points, at most 200. So neither the unit nor the variance of the vectors
-    matters.
+    2008). It is a tenth of the points, at most `max_perplexity`. So neither the unit nor the variance of the
+    vectors matters.
 
     Parameters
     ----------
@@ -38,15 +42,23 @@ def targets_by_cosine(
     partners : int (q, m)
     multiplicities : float64 (m,)
         How many points each place in a list represents.
+    max_perplexity : float
 
     Returns
     -------
     ndarray float64 (q, m)
     """
     cosines = dot_products(normalize_rows(vectors).astype(np.float32), queries, partners)
-    perplexity = max(1.5, min(MAX_PERPLEXITY, NEAR_SHARE * multiplicities.sum()))
+    perplexity = max(1.5, min(max_perplexity, NEAR_SHARE * multiplicities.sum()))
     _softmax_of_entropy(cosines, multiplicities, np.log(perplexity))
     return cosines
+
+
+def sharpen(P: NDArray[Any], exponent: float) -> NDArray[np.float64]:
+    """Probabilities (n, k) to this power, each row scaled to sum to 1."""
+    powers = (P / P.max(axis=1, keepdims=True)).astype(np.float64) ** exponent
+    scaled: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return scaled
 
 
 @njit(cache=True, nogil=True)

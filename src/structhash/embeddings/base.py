@@ -146,6 +146,7 @@ class Embedding:
         queries: NDArray[Any],
         partners: NDArray[Any],
         multiplicities: NDArray[Any],
+        state: Params,
     ) -> NDArray[np.float64]:
         """The distribution over its partners that each point's codes should follow.
 
@@ -160,6 +161,8 @@ class Embedding:
             Point numbers.
         multiplicities : float64 (p,)
             How many points each place in a list of partners represents.
+        state : dict of arrays
+            As `fit` gave it.
 
         Returns
         -------
@@ -181,6 +184,6 @@ class Embedding:
         """Temperatures for training rows of these classes; all 1 where the vectors are not probabilities."""
         return Temperatures()
 
-    def at_temperature(self, vectors: NDArray[Any], temperature: float) -> NDArray[Any]:
+    def at_temperature(self, vectors: NDArray[Any], temperature: float, state: Params) -> NDArray[Any]:
         """Vectors (n, m), as `embed` gives them, at a temperature."""
         return vectors

@@ -14,7 +14,7 @@ from structhash._numerics.gaussian import similarities, squared_distances
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, check_rows_differ, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, check_positive
 from structhash.embeddings._regression import choose_kernel, kernel_rows, regress
-from structhash.embeddings._targets import dot_products
+from structhash.embeddings._targets import dot_products, sharpen
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
 from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
@@ -147,9 +147,10 @@ class Posterior(Embedding):
         queries: NDArray[Any],
         partners: NDArray[Any],
         multiplicities: NDArray[Any],
+        state: Params,
     ) -> NDArray[np.float64]:
         """Probabilities of a common class, scaled to sum to 1 for each query."""
-        P = _sharpen(vectors, self.max_row_temperature)
+        P = sharpen(vectors, self.max_row_temperature)
         out = dot_products(P.astype(np.float32), queries, partners)
         out += np.finfo(np.float32).tiny
         out *= multiplicities
@@ -176,15 +177,8 @@ class Posterior(Embedding):
         rows = self.temperature ** (1 - share) * self.max_row_temperature**share
         return Temperatures(self.temperature, rows, self.query_candidates)
 
-    def at_temperature(self, vectors: NDArray[Any], temperature: float) -> NDArray[Any]:
+    def at_temperature(self, vectors: NDArray[Any], temperature: float, state: Params) -> NDArray[Any]:
         """Vectors (n, n_classes) at a temperature, from those at `max_row_temperature`."""
         if temperature == self.max_row_temperature:
             return vectors
-        return _sharpen(vectors, self.max_row_temperature / temperature).astype(vectors.dtype)
-
-
-def _sharpen(P: NDArray[Any], exponent: float) -> NDArray[np.float64]:
-    """Probabilities (n, k) to this power, each row scaled to sum to 1."""
-    powers = (P / P.max(axis=1, keepdims=True)).astype(np.float64) ** exponent
-    scaled: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return scaled
+        return sharpen(vectors, self.max_row_temperature / temperature).astype(vectors.dtype)

@@ -14,7 +14,14 @@ from structhash.evaluation.scoring import (
     retrieval,
     same_label,
 )
-from structhash.evaluation.splits import PROTOCOLS, Split, seen_classes, unseen_classes
+from structhash.evaluation.splits import (
+    PROTOCOLS,
+    Split,
+    mixed_known_classes,
+    mixed_new_classes,
+    seen_classes,
+    unseen_classes,
+)
 
 __all__ = [
     "JUDGED_MEASURES",
@@ -36,6 +43,8 @@ __all__ = [
     "from_json",
     "judged_relevance",
     "judgement_folds",
+    "mixed_known_classes",
+    "mixed_new_classes",
     "parse_method",
     "retrieval",
     "same_label",

@@ -219,7 +219,7 @@ def compare(
     X, y : arrays (n, d), (n,)
         Rows and their labels, as `fit` takes them.
     protocol : str
-        ``"seen"`` or ``"unseen"``: see `seen_classes` and `unseen_classes`.
+        One of `PROTOCOLS`: ``"seen"``, ``"unseen"``, ``"mixed-known"`` or ``"mixed-new"``.
     bits : iterable of int
         Code lengths; a model is trained for each. A method with a length of its own is trained once.
     seeds : iterable of int

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from structhash._numerics.labels import read_classes
 
-__all__ = ["PROTOCOLS", "Split", "seen_classes", "unseen_classes"]
+__all__ = ["PROTOCOLS", "Split", "mixed_known_classes", "mixed_new_classes", "seen_classes", "unseen_classes"]
 
-_SEEN_SHARE = 0.75  # of the classes, on which the protocol of unseen classes trains
+_SEEN_SHARE = 0.75  # of the classes, on which the protocols with new classes train
 
 
 class Split(NamedTuple):
@@ -89,23 +89,97 @@ def unseen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_trai
     ValueError
         If there are fewer than 5 classes, or the classes left for search have fewer than 4 rows.
     """
-    classes, class_index = read_classes(y, len(y))
-    n_seen = int(_SEEN_SHARE * len(classes))
-    if n_seen < 2 or len(classes) - n_seen < 2:
-        raise ValueError(
-            "the unseen-class protocol trains on 3 of 4 classes and needs 2 others; "
-            f"the data have {len(classes)}; give at least 5"
-        )
     rng = np.random.default_rng(seed)
-    seen = np.isin(class_index, rng.permutation(len(classes))[:n_seen])
+    seen, n_new = _draw_seen(y, rng)
     order = rng.permutation(len(y))
     train, rest = order[seen[order]][:n_train], order[~seen[order]]
     if len(rest) < 4:
-        raise ValueError(
-            f"the {len(classes) - n_seen} classes left for retrieval have {len(rest)} rows; give at least 4"
-        )
+        raise ValueError(f"the {n_new} classes left for retrieval have {len(rest)} rows; give at least 4")
     n_queries = min(n_queries, len(rest) // 4)
     return Split(train, rest[:n_queries], rest[n_queries:])
 
 
-PROTOCOLS: dict[str, Callable[..., Split]] = {"seen": seen_classes, "unseen": unseen_classes}
+def mixed_known_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_train: int = 2000) -> Split:
+    """Search a database of known and new classes with queries of known classes.
+
+    Three quarters of the classes, rounded down, are known: training rows are rows of the database of these. The
+    database is the same as that of `mixed_new_classes` with this seed, and so are the training rows.
+
+    Parameters
+    ----------
+    y : ndarray (n,)
+        Labels.
+    seed : int
+        Draws the classes and the split.
+    n_queries : int
+        Number of queries of both kinds, at most a quarter of the rows.
+    n_train : int
+        Number of training rows, at most all rows of known classes in the database.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 5 classes, or no query of a kind is drawn.
+    """
+    return _mixed_classes(y, seed, n_queries, n_train, new=False)
+
+
+def mixed_new_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_train: int = 2000) -> Split:
+    """Search a database of known and new classes with queries of new classes; see `mixed_known_classes`.
+
+    Parameters
+    ----------
+    y, seed, n_queries, n_train
+        As in `mixed_known_classes`.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    ValueError
+        As `mixed_known_classes`.
+    """
+    return _mixed_classes(y, seed, n_queries, n_train, new=True)
+
+
+def _mixed_classes(y: NDArray[Any], seed: int, n_queries: int, n_train: int, new: bool) -> Split:
+    """A split whose queries are those of new, or those of known, classes."""
+    rng = np.random.default_rng(seed)
+    seen, _ = _draw_seen(y, rng)
+    order = rng.permutation(len(y))
+    n_queries = min(n_queries, len(y) // 4)
+    queries, database = order[:n_queries], order[n_queries:]
+    asked = queries[seen[queries] != new]
+    train = database[seen[database]][:n_train]
+    if not len(asked) or not len(train):
+        raise ValueError(
+            f"of {n_queries} queries, {len(asked)} are of {'new' if new else 'known'} classes, and "
+            f"{len(train)} rows train; give more rows"
+        )
+    return Split(train, asked, database)
+
+
+def _draw_seen(y: NDArray[Any], rng: np.random.Generator) -> tuple[NDArray[np.bool_], int]:
+    """Which rows (n,) are of the classes that a protocol trains on, and the number of other classes."""
+    classes, class_index = read_classes(y, len(y))
+    n_seen = int(_SEEN_SHARE * len(classes))
+    if n_seen < 2 or len(classes) - n_seen < 2:
+        raise ValueError(
+            "a protocol of new classes trains on 3 of 4 classes and needs 2 others; "
+            f"the data have {len(classes)}; give at least 5"
+        )
+    return np.isin(class_index, rng.permutation(len(classes))[:n_seen]), len(classes) - n_seen
+
+
+PROTOCOLS: dict[str, Callable[..., Split]] = {
+    "seen": seen_classes,
+    "unseen": unseen_classes,
+    "mixed-known": mixed_known_classes,
+    "mixed-new": mixed_new_classes,
+}

@@ -97,8 +97,8 @@ def problem_from_embedding(
         partners = draw_partners(n, min(embedding.n_partners, MAX_ENTRIES // n), rng, near)
         multiplicities = partner_multiplicities(n, partners.shape[1], near.shape[1])
         queries = np.arange(n, dtype=np.int32)
-        targets = embedding.targets(vectors, queries, partners, multiplicities)
-        vectors = embedding.at_temperature(vectors, points.temperatures.points)
+        targets = embedding.targets(vectors, queries, partners, multiplicities, state)
+        vectors = embedding.at_temperature(vectors, points.temperatures.points, state)
     indptr = np.arange(n + 1, dtype=np.int64) * partners.shape[1]
     graph = PairGraph(queries, indptr, partners.ravel(), n)
     master = ListwiseMaster(graph, targets.ravel(), n_bits, embedding.self_weight, multiplicities)

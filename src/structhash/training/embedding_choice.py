@@ -16,6 +16,7 @@ from structhash.embeddings.base import Embedding
 from structhash.embeddings.centered import Centered
 from structhash.embeddings.manifold import Manifold
 from structhash.embeddings.metric import Metric
+from structhash.embeddings.mixture import Mixture
 from structhash.embeddings.posterior import Posterior
 from structhash.pieces import spell
 from structhash.training.distillation import EmbeddedPoints, embed_points
@@ -26,6 +27,7 @@ logger = logging.getLogger("structhash")
 
 MAX_COMPARED_ROWS = 2000  # of the training rows, and of the unlabeled rows
 MIN_GRAPH_ROWS = 1500  # fewer unlabeled rows make too thin a graph for `Manifold`
+MIN_KNOWN_SHARE = 0.25  # of the unlabeled rows, from which on `Mixture` serves labelled classes too
 MIN_EXCESS = 0.05  # by which the evidence must exceed a half
 
 
@@ -55,8 +57,8 @@ def choose_embedding(
     """Fit the embedding that suits the data.
 
     Without labels it is `Centered`, and with labels alone `Posterior`. With unlabeled rows it depends on
-    whether they are of new classes: `Posterior` if not, else `Manifold`, or `Metric` below 1,500
-    unlabeled rows.
+    whether they are of new classes: `Posterior` if not, `Mixture` if only some are, else `Manifold`;
+    below 1,500 unlabeled rows `Metric` takes the place of the last two.
 
     Parameters
     ----------
@@ -83,9 +85,18 @@ def choose_embedding(
     chance, error = new_class_evidence(points, unlabeled)
     if chance <= 0.5 + max(MIN_EXCESS, 3 * error):
         return _report(points, rng, "the unlabeled rows are of the labelled classes")
-    embedding: Embedding = Manifold() if len(unlabeled) >= MIN_GRAPH_ROWS else Metric()
+    if len(unlabeled) < MIN_GRAPH_ROWS:
+        rng = generator(again)
+        points = embed_points(Metric(), X, class_index, unlabeled, rng)
+        return _report(points, rng, "unlabeled rows are of classes without labels")
+    mixture, rng = Mixture(), generator(copy.deepcopy(again))
+    points = embed_points(mixture, X, class_index, unlabeled, rng)
+    share = mixture.known_share(points.embedded.vectors, points.embedded.state)
+    if share >= MIN_KNOWN_SHARE:
+        new = f"about {1 - share:.0%} of the unlabeled rows are of classes without labels"
+        return _report(points, rng, new)
     rng = generator(again)
-    points = embed_points(embedding, X, class_index, unlabeled, rng)
+    points = embed_points(Manifold(), X, class_index, unlabeled, rng)
     return _report(points, rng, "unlabeled rows are of classes without labels")
 
 
@@ -114,7 +125,7 @@ def new_class_evidence(points: EmbeddedPoints, unlabeled: NDArray[Any]) -> tuple
     with one_blas_thread():
         vectors = embedding.embed(unlabeled[np.sort(new)], embedded.state)
         sure, unsure = (
-            embedding.at_temperature(each, 1.0).max(axis=1)
+            embedding.at_temperature(each, 1.0, embedded.state).max(axis=1)
             for each in (embedded.left_out.vectors[known], vectors)
         )
     n, m = len(sure), len(unsure)

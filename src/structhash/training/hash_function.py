@@ -66,7 +66,7 @@ class HashFunction:
     def scores_of_vectors(self, vectors: NDArray[Any], temperature: float) -> NDArray[Any]:
         """Real values (n, n_bits) of rows whose vectors (n, m) the embedding gave, at a temperature."""
         if self.embedding is not None:
-            vectors = self.embedding.at_temperature(vectors, temperature)
+            vectors = self.embedding.at_temperature(vectors, temperature, self.embedding_state)
         return self._decide(vectors)
 
     def bits_of(self, X: NDArray[Any]) -> NDArray[np.bool_]:
@@ -181,13 +181,16 @@ class HashFunction:
             raise ValueError(f"{len(temperatures) - 1} temperatures of queries for {sizes['n_bits']} bits")
         family: Family = load("families", plain["family"])
         embedding, vector = None, np.zeros((1, sizes["n_features"]), np.float32)
+        width = vector.shape[1]
         if plain["embedding"] is not None:
             embedding = load("embeddings", plain["embedding"])
             with np.errstate(all="ignore"):
                 vector = embedding.check_state(groups["embedding_state"], vector)
+                given = embedding.at_temperature(vector, temperatures[0], groups["embedding_state"])
+            width = given.shape[1]
         elif groups["embedding_state"]:
             raise ValueError("it holds the state of an embedding, but has none")
-        family.check_state(groups["family_state"], groups["bits"], {**sizes, "n_features": vector.shape[1]})
+        family.check_state(groups["family_state"], groups["bits"], {**sizes, "n_features": width})
         function = cls(
             family,
             groups["family_state"],

@@ -1,0 +1,132 @@
+"""The chance that a row is of a class that has labels, from labelled rows and rows that are searched.
+
+The labelled rows are a sample of the known classes alone. Where searched rows are as dense as labelled rows, up
+to one factor, they are of known classes. Where they are denser, the excess is of new classes. See Elkan, Noto,
+Learning classifiers from only positive and unlabeled data, KDD 2008, https://doi.org/10.1145/1401890.1401920.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr
+from sklearn.isotonic import IsotonicRegression
+
+from structhash.pieces import Params
+
+RIDGES = np.geomspace(0.01, 1000, 11)
+LEAST_CHANCE = 1e-4  # that a row of some score is labelled, and that it is not
+N_SURE = 3  # numbers that say how sure class probabilities are
+SURELY_KNOWN = 0.75  # the odds at this quantile of the labelled rows are those of rows of known classes
+
+
+class Chances(NamedTuple):
+    """The chance of a known class.
+
+    Attributes
+    ----------
+    state : dict of arrays
+        For `chance_of_known_class`.
+    of_labelled : float64 (n,)
+    of_searched : float64 (u,)
+        Each row is left out of its own chance.
+    """
+
+    state: Params
+    of_labelled: NDArray[np.float64]
+    of_searched: NDArray[np.float64]
+
+
+def fit_known_classes(
+    labelled: tuple[NDArray[Any], NDArray[np.float64]], searched: tuple[NDArray[Any], NDArray[np.float64]]
+) -> Chances:
+    """Learn the chance that a row is of a class that the labelled rows have.
+
+    A ridge regression tells labelled from searched rows. An isotonic regression turns its scores into odds that
+    a row is labelled. Rows of known classes all have the same odds, so the chance is the odds as a share of
+    these.
+
+    Parameters
+    ----------
+    labelled : ndarrays (n, m), (n, c)
+        Vectors of rows of known classes, and their class probabilities by the other rows.
+    searched : ndarrays (u, m), (u, c)
+        The same of rows of known and maybe of new classes.
+
+    Returns
+    -------
+    Chances
+    """
+    n, sure = len(labelled[1]), _sureness(labelled[1])
+    units = sure.mean(axis=0), sure.std(axis=0) + np.finfo(np.float32).eps
+    rows = np.vstack([_features(*each, *units) for each in (labelled, searched)])
+    is_labelled = np.arange(len(rows)) < n
+    scores, mean, coef = _leave_one_out(rows, is_labelled.astype(np.float64))
+    found = IsotonicRegression(y_min=LEAST_CHANCE, y_max=1 - LEAST_CHANCE).fit(scores, is_labelled)
+    labelled_share = found.predict(scores[:n])
+    of_known = np.quantile(labelled_share / (1 - labelled_share), SURELY_KNOWN)
+    steps = np.minimum(found.y_thresholds_ / (1 - found.y_thresholds_) / of_known, 1)
+    chances = np.interp(scores, found.X_thresholds_, steps)
+    state = {
+        "sure_mean": units[0],
+        "sure_scale": units[1],
+        "known_mean": mean,
+        "known_coef": coef,
+        "known_scores": found.X_thresholds_,
+        "known_chances": steps,
+    }
+    return Chances(state, chances[:n], chances[n:])
+
+
+def constant_chance(n_vectors: int) -> Params:
+    """The state by which every row is of a known class."""
+    m = n_vectors + N_SURE
+    zeros = {"sure_mean": N_SURE, "known_mean": m, "known_coef": m, "known_scores": 1}
+    ones = {"sure_scale": N_SURE, "known_chances": 1}
+    return {name: np.zeros(size) for name, size in zeros.items()} | {
+        name: np.ones(size) for name, size in ones.items()
+    }
+
+
+def chance_of_known_class(vectors: NDArray[Any], P: NDArray[np.float64], state: Params) -> NDArray[np.float64]:
+    """The chance (n,) of a known class, from vectors (n, m) and class probabilities (n, c)."""
+    features = _features(vectors, P, state["sure_mean"], state["sure_scale"])
+    scores = (features - state["known_mean"]) @ state["known_coef"]
+    return np.interp(scores, state["known_scores"], state["known_chances"])
+
+
+def _sureness(P: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How sure class probabilities (n, c) are: the largest, the sum of squares, and the entropy (n, 3)."""
+    return np.column_stack([P.max(axis=1), (P**2).sum(axis=1), entr(P).sum(axis=1)])
+
+
+def _features(
+    vectors: NDArray[Any], P: NDArray[np.float64], mean: NDArray[Any], scale: NDArray[Any]
+) -> NDArray[np.float64]:
+    """What the chance depends on, (n, m + 3)."""
+    features: NDArray[np.float64] = np.hstack([vectors, (_sureness(P) - mean) / scale]).astype(np.float64)
+    return features
+
+
+def _leave_one_out(
+    rows: NDArray[np.float64], wanted: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Ridge regression of n numbers on rows (n, m), at the ridge of least leave-one-out error.
+
+    Returns the left-out scores (n,) around the mean of `wanted`, the mean of the rows (m,) and the coefficients
+    (m,).
+    """
+    mean, y = rows.mean(axis=0), wanted - wanted.mean()
+    values, vectors = np.linalg.eigh((rows - mean).T @ (rows - mean))
+    A = (rows - mean) @ vectors
+    Ay, best = A.T @ y, np.inf
+    for ridge in RIDGES:
+        shrunk = 1 / (np.maximum(values, 0) + ridge)
+        own = A**2 @ shrunk + 1 / len(rows)
+        scores = (A @ (shrunk * Ay) - own * y) / (1 - own)
+        error = ((scores - y) ** 2).mean()
+        if error < best:
+            best, found = error, (scores, mean, vectors @ (shrunk * Ay))
+    return found

@@ -1,0 +1,215 @@
+"""Known classes, new classes and single rows in one embedding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash._numerics.blocks import float_type, normalize_rows, row_slices, sample_rows
+from structhash._numerics.scaling import FEATURE_BLOCK_ROWS
+from structhash._numerics.validation import check_nonnegative
+from structhash.embeddings._known_classes import chance_of_known_class, constant_chance, fit_known_classes
+from structhash.embeddings._targets import dot_products, sharpen, targets_by_cosine
+from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
+from structhash.embeddings.centered import Centered
+from structhash.embeddings.manifold import Manifold
+from structhash.embeddings.posterior import MAX_LEFT_OUT, Posterior
+from structhash.io.fields import Field, Fields
+from structhash.pieces import Params
+
+__all__ = ["Mixture"]
+
+INSTANCE_PERPLEXITY = 20.0  # rows that count as alike a row beyond its class, as a smooth count
+
+
+@dataclass(frozen=True)
+class Mixture(Embedding):
+    """Known classes as `Posterior` has them, new classes as `Manifold` does, and order inside both.
+
+    Let k be the chance that a row is of a class that has labels. It is calibrated on the rows that are searched
+    (`structhash.embeddings._known_classes`). Two rows are alike with probability
+
+        k k' sum_c p(c | x) p(c | x') + (1 - k) (1 - k') m(x, x'),
+
+    where p are the probabilities of `Posterior` and m is the nearness of `Manifold`. A share of the target goes
+    to those of the alike rows that are nearest by the cosine of `Centered`, so that codes keep an order inside
+    a class.
+
+    The vectors of a row are its class probabilities, k, its vectors of `Manifold` and its centred row. Bits are
+    planes among these, where k multiplies the probabilities: for a row of a new class they say nothing.
+
+    Parameters
+    ----------
+    n_points, n_partners, n_nearest, self_weight
+        As in `Embedding`.
+    class_weight : float
+        Root mean squared length of the class probabilities in a vector. Each other part has length 1.
+    instance_share : float
+        Share of the target that goes to the nearest of the alike rows, 0 to 1, where the class is sure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> known, points = np.flatnonzero(y < 7)[::3], np.arange(len(X))
+    >>> found = Mixture().fit(X[known], y[known], X, points, np.random.default_rng(0))
+    >>> chance = found.vectors[:, 7]
+    >>> bool(chance[y < 7].mean() > 0.9 > 0.2 > chance[y >= 7].mean())
+    True
+    """
+
+    labelled: ClassVar[bool] = True
+    wants_unlabeled: ClassVar[bool] = True
+    state_fields: ClassVar[Fields | None] = (
+        *(Posterior.state_fields or ()),
+        *(Manifold.state_fields or ()),
+        Field("sure_mean", ("n_sure",)),
+        Field("sure_scale", ("n_sure",), positive=True),
+        Field("known_mean", ("n_known",)),
+        Field("known_coef", ("n_known",)),
+        Field("known_scores", ("n_steps",)),
+        Field("known_chances", ("n_steps",), least=0, most=1),
+        Field("profile", ("n_classes",)),
+        Field("profile_scale", positive=True),
+    )
+    n_nearest: int = 32
+    self_weight: float = 16.0
+    class_weight: float = 0.3
+    instance_share: float = 0.25
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_nonnegative("class_weight", self.class_weight)
+        check_nonnegative("instance_share", self.instance_share)
+        if self.instance_share > 1:
+            raise ValueError(f"instance_share={self.instance_share}: give a number of at most 1")
+
+    def fit(
+        self,
+        X: NDArray[Any],
+        class_index: NDArray[np.int64] | None,
+        unlabeled: NDArray[Any] | None,
+        points: NDArray[np.int64],
+        rng: np.random.Generator,
+    ) -> Embedded:
+        """Both embeddings, and the chance of a known class; see `Embedding.fit`."""
+        if class_index is None:
+            raise ValueError("the embedding 'mixture' learns from labels; give class_index")
+        left_out = points if unlabeled is None else sample_rows(len(X), MAX_LEFT_OUT, rng)
+        posterior = Posterior().fit(X, class_index, None, left_out, rng)
+        graph = Manifold().fit(X, class_index, unlabeled, points[:1], rng)
+        state = {**posterior.state, **graph.state}
+        labelled, P = _Parts.of(X[left_out], state), posterior.vectors
+        searched = labelled if unlabeled is None else _Parts.of(unlabeled[points], state)
+        if unlabeled is None:
+            of_points, chances = P, [np.ones(len(P))] * 2
+            state |= constant_chance(labelled.walk.shape[1])
+        else:
+            of_points = Posterior().embed(unlabeled[points], state)
+            copies, originals = _same_rows(unlabeled[points], X[left_out])
+            of_points[copies] = P[originals]  # as if the regression had not seen them
+            known, *chances = fit_known_classes((labelled.walk, _sharp(P)), (searched.walk, _sharp(of_points)))
+            state |= known
+        roots = _roots(Posterior().at_temperature(of_points, self.temperatures(class_index).points, state))
+        profile = np.average(roots, axis=0)
+        state |= {"profile": profile, "profile_scale": np.sqrt(((roots - profile) ** 2).sum(axis=1).mean())}
+        state = {name: np.asarray(array, float_type(X.dtype), order="C") for name, array in state.items()}
+        left_out_vectors, vectors = labelled.vectors(P, chances[0]), searched.vectors(of_points, chances[1])
+        return Embedded(state, vectors, LeftOut(left_out, left_out_vectors))
+
+    def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
+        """Vectors (n, m) of rows X (n, d): class probabilities, k, and the parts of the graph."""
+        out = []
+        for block in row_slices(len(X), FEATURE_BLOCK_ROWS):
+            parts, P = _Parts.of(X[block], state), Posterior().embed(X[block], state)
+            out.append(parts.vectors(P, chance_of_known_class(parts.walk, _sharp(P), state)))
+        return np.vstack(out)
+
+    def targets(
+        self,
+        vectors: NDArray[Any],
+        queries: NDArray[Any],
+        partners: NDArray[Any],
+        multiplicities: NDArray[Any],
+        state: Params,
+    ) -> NDArray[np.float64]:
+        """The mixture of the class docstring, scaled to sum to 1 for each query."""
+        P, known, near, centred = self._split(vectors, state)
+        k, at = known.astype(np.float64), (queries, partners, multiplicities)
+        P = _sharp(P)
+        share = self.instance_share * (k * (P**2).sum(axis=1) + 1 - k)[queries, None]
+        P = (P * k[:, None]).astype(np.float32)
+        of_class = (dot_products(P, queries, partners) + np.finfo(np.float32).tiny) * multiplicities
+        of_new = targets_by_cosine(near, *at) * (1 - k[partners]) + np.finfo(np.float32).tiny
+        alike = k[queries, None] * _scaled(of_class) + (1 - k[queries, None]) * _scaled(of_new)
+        nearest = alike / multiplicities * targets_by_cosine(centred, *at, INSTANCE_PERPLEXITY)
+        nearest += np.finfo(np.float32).tiny
+        return (1 - share) * alike + share * _scaled(nearest)
+
+    def temperatures(self, class_index: NDArray[np.int64] | None) -> Temperatures:
+        """Those of `Posterior`."""
+        return Posterior().temperatures(class_index)
+
+    def at_temperature(self, vectors: NDArray[Any], temperature: float, state: Params) -> NDArray[Any]:
+        """Vectors with the class probabilities at a temperature, around their mean, times k."""
+        P, known, near, centred = self._split(vectors, state)
+        roots = _roots(Posterior().at_temperature(P, temperature, state)) - state["profile"]
+        length = self.class_weight / state["profile_scale"]
+        return np.hstack([length * known[:, None] * roots, near, centred]).astype(vectors.dtype)
+
+    def known_share(self, vectors: NDArray[Any], state: Params) -> float:
+        """Estimated share of these rows that are of classes with labels, from their vectors (n, m)."""
+        return float(self._split(vectors, state)[1].mean())
+
+    def _split(self, vectors: NDArray[Any], state: Params) -> tuple[NDArray[Any], ...]:
+        """Class probabilities (n, c), k (n,), graph vectors and centred rows."""
+        c = len(state["prior"])
+        end = c + 1 + state["vectors"].shape[1] + state["nodes"].shape[1]
+        return vectors[:, :c], vectors[:, c], vectors[:, c + 1 : end], vectors[:, end:]
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What the graph and the rows themselves say of n rows."""
+
+    near: NDArray[Any]  # (n, m) vectors of `Manifold`, of length 1
+    walk: NDArray[Any]  # (n, v) those of the random walk alone
+    centred: NDArray[Any]  # (n, d) of length 1
+
+    @classmethod
+    def of(cls, X: NDArray[Any], state: Params) -> _Parts:
+        """The parts of rows X (n, d)."""
+        near = Manifold().embed(X, state)
+        walk = near[:, : state["vectors"].shape[1]]
+        return cls(normalize_rows(near), walk, normalize_rows(Centered().embed(X, state)))
+
+    def vectors(self, P: NDArray[Any], known: NDArray[np.float64]) -> NDArray[Any]:
+        """The vectors of rows with class probabilities P (n, c) and chances of a known class (n,)."""
+        return np.hstack([P, known[:, None], self.near, self.centred]).astype(P.dtype)
+
+
+def _roots(P: NDArray[Any]) -> NDArray[Any]:
+    """Square roots of probabilities (n, c): vectors of length 1."""
+    return np.sqrt(P / P.sum(axis=1, keepdims=True))
+
+
+def _sharp(P: NDArray[Any]) -> NDArray[np.float64]:
+    """Class probabilities at temperature 1, of those that `Posterior` gives."""
+    return sharpen(P, Posterior().max_row_temperature)
+
+
+def _scaled(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows of numbers, each scaled to sum to 1."""
+    scaled: NDArray[np.float64] = chances / chances.sum(axis=1, keepdims=True)
+    return scaled
+
+
+def _same_rows(rows: NDArray[Any], others: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of the rows that are also among others, and where there."""
+    places = {row.tobytes(): place for place, row in enumerate(np.ascontiguousarray(others))}
+    found = [places.get(row.tobytes(), -1) for row in np.ascontiguousarray(rows, others.dtype)]
+    copies = np.flatnonzero(np.array(found) >= 0)
+    return copies, np.array(found)[copies]

@@ -1,0 +1,125 @@
+"""Known and new classes in one embedding: its formula, and codes for a database of both."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.utils import shuffle
+
+from structhash import DistilHash
+from structhash.codes import hamming
+from structhash.embeddings._targets import targets_by_cosine
+from structhash.embeddings.mixture import Mixture
+from structhash.metrics import average_precision, precision, tie_blocks
+
+X, Y = shuffle(*load_digits(return_X_y=True), random_state=0)
+DATABASE, QUERIES = slice(0, 1500), slice(1500, None)
+KNOWN = np.flatnonzero(Y[DATABASE] < 7)[:400]
+POINTS = np.arange(0, 1500, 5)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return Mixture().fit(X[KNOWN], Y[KNOWN], X[DATABASE], POINTS, np.random.default_rng(0))
+
+
+def test_the_chance_of_a_known_class_is_found(fitted):
+    chance = fitted.vectors[:, 7]
+    assert chance[Y[POINTS] < 7].mean() > 0.9
+    assert chance[Y[POINTS] >= 7].mean() < 0.2
+    share = Mixture().known_share(fitted.vectors, fitted.state)
+    assert share == pytest.approx((Y[DATABASE] < 7).mean(), abs=0.08)
+
+
+def test_points_that_are_training_rows_are_left_out_of_the_regression(fitted):
+    state, vectors, left_out = fitted
+    place = {row: i for i, row in enumerate(KNOWN[left_out.rows])}
+    shared = [i for i, row in enumerate(POINTS) if row in place]
+    assert len(shared) > 50
+    others = [left_out.vectors[place[POINTS[i]]] for i in shared]
+    np.testing.assert_array_equal(vectors[shared, :7], np.array(others)[:, :7])
+    seen = Mixture().embed(X[POINTS], state)
+    rest = np.setdiff1d(np.arange(len(POINTS)), shared)
+    np.testing.assert_allclose(seen[rest, :7], vectors[rest, :7], rtol=1e-6)
+    assert abs(seen[shared, :7] - vectors[shared, :7]).max() > 0.01
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_targets_are_the_mixture(fitted, share):
+    state, vectors, _ = fitted
+    n, m = len(vectors), np.ones(20)
+    partners = np.array(
+        [np.random.default_rng(i).permutation(np.delete(np.arange(n), i))[:20] for i in range(n)]
+    )
+    queries = np.arange(n)
+    found = Mixture(instance_share=share).targets(vectors, queries, partners, m, state)
+    P, k = vectors[:, :7].astype(float) ** 16, vectors[:, 7].astype(float)
+    P /= P.sum(axis=1, keepdims=True)
+    width = vectors.shape[1] - 64
+    near = targets_by_cosine(vectors[:, 8:width], queries, partners, m)
+    inside = targets_by_cosine(vectors[:, width:], queries, partners, m, 20.0)
+    for i in (0, 7, 100):
+        j = partners[i]
+        of_class, of_new = k[j] * (P[j] @ P[i]), (1 - k[j]) * near[i]
+        alike = k[i] * of_class / of_class.sum() + (1 - k[i]) * of_new / max(of_new.sum(), 1e-300)
+        nearest = alike * inside[i] / (alike * inside[i]).sum()
+        e = share * (k[i] * (P[i] ** 2).sum() + 1 - k[i])
+        np.testing.assert_allclose(found[i], (1 - e) * alike + e * nearest, atol=1e-5)
+
+
+def test_class_probabilities_say_nothing_of_new_classes(fitted):
+    state, vectors, _ = fitted
+    piece, temperature = Mixture(), Mixture().temperatures(Y[KNOWN]).points
+    at = piece.at_temperature(vectors, temperature, state)
+    assert at.shape[1] == vectors.shape[1] - 1
+    lengths = np.linalg.norm(at[:, :7], axis=1)
+    assert np.sqrt((lengths[vectors[:, 7] == 1] ** 2).mean()) == pytest.approx(0.3, rel=0.2)
+    unknown = vectors.copy()
+    unknown[:, 7] = 0
+    np.testing.assert_array_equal(piece.at_temperature(unknown, temperature, state)[:, :7], 0)
+    np.testing.assert_array_equal(at[:, 7:], vectors[:, 8:])
+
+
+def test_labels_alone_make_every_row_known():
+    state, vectors, left_out = Mixture().fit(X[:200], Y[:200], None, np.arange(200), np.random.default_rng(0))
+    np.testing.assert_array_equal(vectors[:, 10], 1)
+    np.testing.assert_array_equal(Mixture().embed(X[200:300], state)[:, 10], 1)
+    np.testing.assert_array_equal(left_out.vectors, vectors)
+
+
+@pytest.mark.slow
+def test_codes_serve_known_and_new_classes_of_one_database():
+    found = {}
+    for name in ("mixture", "posterior", "manifold"):
+        model = DistilHash(64, embedding=name, random_state=0).fit(X[KNOWN], Y[KNOWN], unlabeled=X[DATABASE])
+        distances = hamming(model.encode_queries(X[QUERIES]), model.encode(X[DATABASE]))
+        blocks = tie_blocks(distances, Y[QUERIES][:, None] == Y[DATABASE])
+        new = Y[QUERIES] >= 7
+        found[name] = [
+            measure[part].mean()
+            for measure in (average_precision(blocks), precision(blocks, 10))
+            for part in (~new, new)
+        ]
+    map_known, map_new, _, p_new = found["mixture"]
+    assert map_known > found["posterior"][0] - 0.02
+    assert map_known > found["manifold"][0]
+    assert map_new > found["posterior"][1] + 0.2
+    assert p_new > found["posterior"][3] + 0.1
+    assert p_new > found["manifold"][3] - 0.03
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"class_weight": -1}, "class_weight=-1: give a finite number of at least 0"),
+        ({"instance_share": -0.1}, "instance_share=-0.1: give a finite number of at least 0"),
+        ({"instance_share": 1.5}, "instance_share=1.5: give a number of at most 1"),
+    ],
+)
+def test_settings_out_of_range_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Mixture(**settings)
+
+
+def test_it_needs_labels():
+    with pytest.raises(ValueError, match="'mixture' learns from labels; give class_index"):
+        Mixture().fit(X[:100], None, X[100:200], np.arange(50), np.random.default_rng(0))
