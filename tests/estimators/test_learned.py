@@ -261,3 +261,14 @@ def test_a_row_with_nan_is_refused_in_the_name_of_the_class(cls, digits):
 def test_text_is_no_flag(cls, name):
     with pytest.raises(ValueError, match=f"{name}='False': give True or False"):
         cls(**{name: "False"}).check_settings()
+
+
+@pytest.mark.parametrize("n_alone", [0, 2])
+def test_classes_of_one_row_are_reported(n_alone, digits, caplog):
+    X, y = digits
+    rows, y = X[:60], np.arange(60) % 3
+    y[:n_alone] = 100 + np.arange(n_alone)
+    DistilHash(4, random_state=0).fit(rows, y)
+    said = f"{n_alone} classes have a single training row: new rows of them may get the codes of other classes"
+    assert (said in caplog.text) == (n_alone > 0)
+    assert caplog.text.count("single training row") == (n_alone > 0)

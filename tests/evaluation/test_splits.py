@@ -60,6 +60,7 @@ def test_mixed_classes_share_training_rows_and_database(n_classes):
     assert sorted(everything) == list(range(len(y)))
     assert len(old.queries) + len(new.queries) == min(200, len(y) // 4)
     assert len(mixed_new_classes(y, 1, 200, 30).train) == 30
+    assert sorted([*old.queries, *new.queries]) == sorted(seen_classes(y, 1, 200).queries)
 
 
 def test_mixed_classes_without_a_query_of_a_kind_are_refused():

@@ -120,6 +120,14 @@ def warn_about(
     """
     n_learned = learned.function.n_bits
     warn_about_same_codes(learned.function.encode, n_learned, X, class_index)
+    if class_index is not None and not learned.n_skipped:
+        n_alone = int((np.bincount(class_index) == 1).sum())
+        if n_alone:
+            logger.warning(
+                "%d classes have a single training row: new rows of them may get the codes of other classes; "
+                "give more rows of each",
+                n_alone,
+            )
     if n_learned < n_bits:
         logger.info("no better bit was found after %d of %d", n_learned, n_bits)
     if not learned.weights.any():

@@ -74,10 +74,10 @@ class DistilHash(LearnedEncoder):
     embedding : str or piece
         What is distilled, ``names("embeddings")``. ``"posterior"``, class probabilities, serves the classes
         that y has. ``"manifold"`` (with `unlabeled` rows) and ``"metric"`` (without) serve classes that y
-        lacks, such as new products or new people. ``"centered"`` needs no labels. ``"auto"`` takes
-        ``"centered"`` without labels and ``"posterior"`` with labels. Where `unlabeled` rows are of classes
-        without labels, it takes ``"manifold"``, or ``"metric"`` below 1,500 such rows. The evidence is that
-        ``"posterior"`` is unsure of them. `embedding_` and the log report the choice.
+        lacks, such as new products or new people. ``"mixture"`` serves both in one database. ``"centered"``
+        needs no labels. ``"auto"`` takes ``"centered"`` without labels and ``"posterior"`` with labels. Where
+        `unlabeled` rows are of classes without labels, it takes ``"mixture"`` if only some are, else
+        ``"manifold"``, or ``"metric"`` below 1,500 such rows. `embedding_` and the log report the choice.
     family : str or piece
         Kind of bit, ``names("families")``.
     start : str or piece

@@ -103,7 +103,8 @@ def mixed_known_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n
     """Search a database of known and new classes with queries of known classes.
 
     Three quarters of the classes, rounded down, are known: training rows are rows of the database of these. The
-    database is the same as that of `mixed_new_classes` with this seed, and so are the training rows.
+    database is the same as that of `mixed_new_classes` with this seed, and so are the training rows. Queries of
+    both protocols together are those of `seen_classes`.
 
     Parameters
     ----------
@@ -150,16 +151,13 @@ def mixed_new_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_t
 
 def _mixed_classes(y: NDArray[Any], seed: int, n_queries: int, n_train: int, new: bool) -> Split:
     """A split whose queries are those of new, or those of known, classes."""
-    rng = np.random.default_rng(seed)
-    seen, _ = _draw_seen(y, rng)
-    order = rng.permutation(len(y))
-    n_queries = min(n_queries, len(y) // 4)
-    queries, database = order[:n_queries], order[n_queries:]
+    _, queries, database = seen_classes(y, seed, n_queries)
+    seen, _ = _draw_seen(y, np.random.default_rng([seed, 1]))
     asked = queries[seen[queries] != new]
     train = database[seen[database]][:n_train]
     if not len(asked) or not len(train):
         raise ValueError(
-            f"of {n_queries} queries, {len(asked)} are of {'new' if new else 'known'} classes, and "
+            f"of {len(queries)} queries, {len(asked)} are of {'new' if new else 'known'} classes, and "
             f"{len(train)} rows train; give more rows"
         )
     return Split(train, asked, database)

@@ -27,7 +27,10 @@ logger = logging.getLogger("structhash")
 
 MAX_COMPARED_ROWS = 2000  # of the training rows, and of the unlabeled rows
 MIN_GRAPH_ROWS = 1500  # fewer unlabeled rows make too thin a graph for `Manifold`
-MIN_KNOWN_SHARE = 0.25  # of the unlabeled rows, from which on `Mixture` serves labelled classes too
+MIN_KNOWN_SHARE, MAX_KNOWN_SHARE = 0.25, 0.95  # of the unlabeled rows, between which `Mixture` serves them
+
+_ALL_KNOWN = "the unlabeled rows are of the labelled classes"
+_ALL_NEW = "unlabeled rows are of classes without labels"
 MIN_EXCESS = 0.05  # by which the evidence must exceed a half
 
 
@@ -57,8 +60,8 @@ def choose_embedding(
     """Fit the embedding that suits the data.
 
     Without labels it is `Centered`, and with labels alone `Posterior`. With unlabeled rows it depends on
-    whether they are of new classes: `Posterior` if not, `Mixture` if only some are, else `Manifold`;
-    below 1,500 unlabeled rows `Metric` takes the place of the last two.
+    how many are of known classes: `Posterior` for nearly all, `Mixture` for a part, `Manifold` for few. Below
+    1,500 unlabeled rows it is `Posterior`, or `Metric` where the evidence of new classes is clear.
 
     Parameters
     ----------
@@ -71,33 +74,30 @@ def choose_embedding(
     -------
     EmbeddingChoice
     """
-    again = copy.deepcopy(random_state)  # a second embedding then draws as if a setting named it
-    rng = generator(random_state)
+    saved = copy.deepcopy(random_state)
+
+    def fitted(embedding: Embedding, again: bool = False) -> tuple[EmbeddedPoints, np.random.Generator]:
+        """The embedding, drawn as if a setting named it."""
+        rng = generator(copy.deepcopy(saved) if again else random_state)
+        return embed_points(embedding, X, class_index, unlabeled, rng), rng
+
     if class_index is None:
-        return _report(
-            embed_points(Centered(), X, None, unlabeled, rng),
-            rng,
-            "there are no labels (ITQ is better on some such data: compare)",
-        )
-    points = embed_points(Posterior(), X, class_index, unlabeled, rng)
+        return _report(*fitted(Centered()), "there are no labels (ITQ is better on some such data: compare)")
     if unlabeled is None:
-        return _report(points, rng, "there are labels")
-    chance, error = new_class_evidence(points, unlabeled)
-    if chance <= 0.5 + max(MIN_EXCESS, 3 * error):
-        return _report(points, rng, "the unlabeled rows are of the labelled classes")
+        return _report(*fitted(Posterior()), "there are labels")
     if len(unlabeled) < MIN_GRAPH_ROWS:
-        rng = generator(again)
-        points = embed_points(Metric(), X, class_index, unlabeled, rng)
-        return _report(points, rng, "unlabeled rows are of classes without labels")
-    mixture, rng = Mixture(), generator(copy.deepcopy(again))
-    points = embed_points(mixture, X, class_index, unlabeled, rng)
-    share = mixture.known_share(points.embedded.vectors, points.embedded.state)
-    if share >= MIN_KNOWN_SHARE:
-        new = f"about {1 - share:.0%} of the unlabeled rows are of classes without labels"
-        return _report(points, rng, new)
-    rng = generator(again)
-    points = embed_points(Manifold(), X, class_index, unlabeled, rng)
-    return _report(points, rng, "unlabeled rows are of classes without labels")
+        tried = fitted(Posterior())
+        chance, error = new_class_evidence(tried[0], unlabeled)
+        if chance <= 0.5 + max(MIN_EXCESS, 3 * error):
+            return _report(*tried, _ALL_KNOWN)
+        return _report(*fitted(Metric(), again=True), _ALL_NEW)
+    tried = fitted(Mixture())
+    share = Mixture().known_share(tried[0].embedded.vectors, tried[0].embedded.state)
+    if share >= MAX_KNOWN_SHARE:
+        return _report(*fitted(Posterior(), again=True), _ALL_KNOWN)
+    if share < MIN_KNOWN_SHARE:
+        return _report(*fitted(Manifold(), again=True), _ALL_NEW)
+    return _report(*tried, f"about {1 - share:.0%} of the unlabeled rows are of classes without labels")
 
 
 def new_class_evidence(points: EmbeddedPoints, unlabeled: NDArray[Any]) -> tuple[float, float]:
