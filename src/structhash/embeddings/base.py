@@ -185,5 +185,18 @@ class Embedding:
         return Temperatures()
 
     def at_temperature(self, vectors: NDArray[Any], temperature: float, state: Params) -> NDArray[Any]:
-        """Vectors (n, m), as `embed` gives them, at a temperature."""
+        """Vectors as bits take them, at a temperature.
+
+        Parameters
+        ----------
+        vectors : ndarray (n, m)
+            As `embed` gives them.
+        temperature : float
+        state : dict of arrays
+            As `fit` gave it.
+
+        Returns
+        -------
+        ndarray (n, k)
+        """
         return vectors

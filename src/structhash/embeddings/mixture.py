@@ -154,7 +154,7 @@ class Mixture(Embedding):
         return Posterior().temperatures(class_index)
 
     def at_temperature(self, vectors: NDArray[Any], temperature: float, state: Params) -> NDArray[Any]:
-        """Vectors with the class probabilities at a temperature, around their mean, times k."""
+        """Probabilities around their mean, times k, beside the other parts; see `Embedding`."""
         P, known, near, centred = self._split(vectors, state)
         roots = _roots(Posterior().at_temperature(P, temperature, state)) - state["profile"]
         length = self.class_weight / state["profile_scale"]

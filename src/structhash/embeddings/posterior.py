@@ -178,7 +178,7 @@ class Posterior(Embedding):
         return Temperatures(self.temperature, rows, self.query_candidates)
 
     def at_temperature(self, vectors: NDArray[Any], temperature: float, state: Params) -> NDArray[Any]:
-        """Vectors (n, n_classes) at a temperature, from those at `max_row_temperature`."""
+        """Vectors (n, n_classes) at a temperature, from those at `max_row_temperature`; see `Embedding`."""
         if temperature == self.max_row_temperature:
             return vectors
         return sharpen(vectors, self.max_row_temperature / temperature).astype(vectors.dtype)
