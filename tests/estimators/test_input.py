@@ -215,12 +215,16 @@ def test_wrong_missing_or_moved_columns_are_refused():
         (X[0], "Reshape your data"),
         (np.where(X > 15, np.nan, X), "NaN"),
         (np.where(X > 15, np.inf, X), "infinity"),
-        (X[:0], "0 sample"),
     ],
 )
 def test_rows_that_do_not_fit_are_refused(model, data, message):
     with pytest.raises(ValueError, match=message):
         model.transform(data)
+
+
+def test_no_row_gives_no_code(model):
+    assert model.encode(X[:0]).shape == model.encode_queries(X[:0]).shape == (0, -(-model.n_bits_ // 8))
+    assert model.transform(X[:0]).shape == (0, model.n_bits_)
 
 
 def wide_rows(dtype, n=6000):

@@ -71,7 +71,7 @@ def in_plain_layout(rows: NDArray[Any]) -> NDArray[Any]:
 
 def open_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
     """Rows to encode: a matrix of the right width whose numbers are not checked yet."""
-    opened: NDArray[Any] = _validate(estimator, X, True, reset=False, ensure_min_samples=1)
+    opened: NDArray[Any] = _validate(estimator, X, True, reset=False, ensure_min_samples=0)
     return opened
 
 
