@@ -114,7 +114,7 @@ class Mixture(Embedding):
             known, *chances = fit_known_classes((labelled.walk, _sharp(P)), (searched.walk, _sharp(of_points)))
             state |= known
         roots = _roots(Posterior().at_temperature(of_points, self.temperatures(class_index).points, state))
-        profile = np.average(roots, axis=0)
+        profile = roots.mean(axis=0)
         state |= {"profile": profile, "profile_scale": np.sqrt(((roots - profile) ** 2).sum(axis=1).mean())}
         state = {name: np.asarray(array, float_type(X.dtype), order="C") for name, array in state.items()}
         left_out_vectors, vectors = labelled.vectors(P, chances[0]), searched.vectors(of_points, chances[1])
