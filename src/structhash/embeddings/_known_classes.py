@@ -83,10 +83,13 @@ def fit_known_classes(
 def constant_chance(n_vectors: int) -> Params:
     """The state by which every row is of a known class."""
     m = n_vectors + N_SURE
-    zeros = {"sure_mean": N_SURE, "known_mean": m, "known_coef": m, "known_scores": 1}
-    ones = {"sure_scale": N_SURE, "known_chances": 1}
-    return {name: np.zeros(size) for name, size in zeros.items()} | {
-        name: np.ones(size) for name, size in ones.items()
+    return {
+        "sure_mean": np.zeros(N_SURE),
+        "sure_scale": np.ones(N_SURE),
+        "known_mean": np.zeros(m),
+        "known_coef": np.zeros(m),
+        "known_scores": np.zeros(1),
+        "known_chances": np.ones(1),
     }
 
 

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import float_type, normalize_rows, row_slices, sample_rows
-from structhash._numerics.scaling import FEATURE_BLOCK_ROWS
+from structhash._numerics.blocks import float_type, normalize_rows, sample_rows
 from structhash._numerics.validation import check_nonnegative
 from structhash.embeddings._known_classes import chance_of_known_class, constant_chance, fit_known_classes
 from structhash.embeddings._targets import dot_products, sharpen, targets_by_cosine
@@ -122,11 +121,8 @@ class Mixture(Embedding):
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Vectors (n, m) of rows X (n, d): class probabilities, k, and the parts of the graph."""
-        out = []
-        for block in row_slices(len(X), FEATURE_BLOCK_ROWS):
-            parts, P = _Parts.of(X[block], state), Posterior().embed(X[block], state)
-            out.append(parts.vectors(P, chance_of_known_class(parts.walk, _sharp(P), state)))
-        return np.vstack(out)
+        parts, P = _Parts.of(X, state), Posterior().embed(X, state)
+        return parts.vectors(P, chance_of_known_class(parts.walk, _sharp(P), state))
 
     def targets(
         self,
