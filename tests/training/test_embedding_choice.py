@@ -38,7 +38,7 @@ def of_posterior(X, y):
 def test_it_depends_on_whether_unlabeled_rows_are_of_new_classes(case, caplog):
     rows, name, reason = CASES[case]
     with caplog.at_level(logging.INFO, "structhash"):
-        points, _, found = choose_embedding(KNOWN, LABELS, rows, 0)
+        points, _, found, _ = choose_embedding(KNOWN, LABELS, rows, 0)
     assert re.fullmatch(reason, found)
     assert type(points.embedding).__name__.lower() == name
     assert f"embedding {name}: {found}" in caplog.text
@@ -52,7 +52,7 @@ def test_it_depends_on_whether_unlabeled_rows_are_of_new_classes(case, caplog):
 
 @pytest.mark.parametrize("unlabeled", [None, X[300:500]], ids=["alone", "unlabeled"])
 def test_without_labels_it_is_centered(unlabeled):
-    points, rng, _ = choose_embedding(X[:300], None, unlabeled, 3)
+    points, rng, *_ = choose_embedding(X[:300], None, unlabeled, 3)
     other = np.random.default_rng(3)
     expected = embed_points(Centered(), X[:300], None, unlabeled, other)
     assert points.embedding == Centered()
@@ -61,7 +61,7 @@ def test_without_labels_it_is_centered(unlabeled):
 
 
 def test_the_generator_goes_on_as_where_the_embedding_is_named():
-    points, rng, _ = choose_embedding(KNOWN, LABELS, X[~OLD], 5)
+    points, rng, *_ = choose_embedding(KNOWN, LABELS, X[~OLD], 5)
     other = np.random.default_rng(5)
     expected = embed_points(Metric(), KNOWN, LABELS, X[~OLD], other)
     np.testing.assert_array_equal(points.embedded.vectors, expected.embedded.vectors)

@@ -19,6 +19,7 @@ from structhash.families.starts.base import Start
 from structhash.io.fields import Field
 from structhash.training.hash_function import HashFunction
 from structhash.training.problem import Learned, Plan
+from structhash.training.row_bits import Interleaved, function_from_arrays
 
 logger = logging.getLogger("structhash")
 
@@ -34,7 +35,7 @@ LEARNED_FIELDS = (
 class LearnedEncoder(HashEncoder):
     """An estimator whose fitted state is a `HashFunction` and the weights of its bits."""
 
-    hash_function_: HashFunction
+    hash_function_: HashFunction | Interleaved
     n_bits: int
     warm_start: bool
     random_state: Any
@@ -51,7 +52,7 @@ class LearnedEncoder(HashEncoder):
         return self.hash_function_.encode(rows, n_bits, queries, type(self).__name__)
 
     def _try_row(self, row: NDArray[Any]) -> None:
-        """Nothing: `HashFunction.from_arrays` tries a row."""
+        """Nothing: `function_from_arrays` tries a row."""
 
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays, plain = super()._to_arrays()
@@ -65,7 +66,7 @@ class LearnedEncoder(HashEncoder):
         others = {name: array for name, array in arrays.items() if not name.startswith(prefix)}
         fitted = super()._from_arrays(others, {key: each for key, each in plain.items() if key != _FUNCTION})
         sizes = {"n_features": fitted["n_features_in_"], "n_bits": fitted["n_bits_"]}
-        return {**fitted, _FUNCTION: HashFunction.from_arrays(own, plain[_FUNCTION], sizes)}
+        return {**fitted, _FUNCTION: function_from_arrays(own, plain[_FUNCTION], sizes)}
 
     def _variant(self, **changed: Any) -> Any:
         """An unfitted copy with these settings."""
@@ -85,7 +86,7 @@ class LearnedEncoder(HashEncoder):
         stop_below = self.tolerance if self.stop_at_optimum else None
         return Plan(start, self.n_bits, stop_below, kept, self.history_ if kept else ())
 
-    def _kept(self) -> HashFunction | None:
+    def _kept(self) -> HashFunction | Interleaved | None:
         """The hash function whose bits a warm start keeps, if any."""
         if not self.warm_start or not self.__sklearn_is_fitted__():
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Generator, Iterator
-from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from structhash._numerics.randomness import generator
 from structhash.embeddings.base import Embedding
+from structhash.embeddings.centered import Centered
 from structhash.estimators._input import CheckedInput, open_queries
 from structhash.estimators._learned import LEARNED_FIELDS, LearnedEncoder, warn_about
 from structhash.estimators._unlabeled import check_unlabeled
@@ -22,10 +23,11 @@ from structhash.families.starts.base import Start
 from structhash.io.fields import Field, Fields
 from structhash.pieces import is_auto, load, spell
 from structhash.supervision import Labels, Qrels, Supervision, check_labels
+from structhash.training.bit_function import BitFunction
 from structhash.training.column_generation import finish, learn
-from structhash.training.distillation import embed_points, problem_from_embedding
+from structhash.training.distillation import embed_points
+from structhash.training.distilled import learn_distilled
 from structhash.training.embedding_choice import choose_embedding, warn_without_unlabeled
-from structhash.training.hash_function import HashFunction
 from structhash.training.judgements import (
     JUDGED_RANKING,
     judgements_help,
@@ -33,7 +35,6 @@ from structhash.training.judgements import (
     relevant_documents,
 )
 from structhash.training.problem import Learned, Step
-from structhash.training.query_temperature import with_query_temperatures
 
 __all__ = ["DistilHash"]
 
@@ -257,18 +258,17 @@ class DistilHash(LearnedEncoder):
         pieces: _Pieces,
     ) -> Generator[Step, None, _Choice]:
         """Fit an embedding and learn bits from it."""
-        plan, reason = self._plan(pieces.start), ""
+        embed_rows, reason = None, ""
         if pieces.embedding is None:
-            points, rng, reason = choose_embedding(X, class_index, unlabeled, self.random_state)
+            points, rng, reason, row_bits = choose_embedding(X, class_index, unlabeled, self.random_state)
+            if row_bits:
+                embed_rows = partial(embed_points, Centered(), X, None, unlabeled)
         else:
             warn_without_unlabeled(pieces.embedding, class_index, unlabeled)
             rng = generator(self.random_state)
             points = embed_points(pieces.embedding, X, class_index, unlabeled, rng)
-        problem = problem_from_embedding(points, pieces.family, self.n_bits, rng)
-        learned = yield from learn(problem, plan, rng)
-        if class_index is not None:
-            function = with_query_temperatures(learned.function, points, class_index)
-            learned = replace(learned, function=function)
+        plan = self._plan(pieces.start)
+        learned = yield from learn_distilled(points, embed_rows, pieces.family, plan, class_index, rng)
         return _Choice(learned, reason)
 
     def _rank(self, X: NDArray[Any], qrels: Qrels, pieces: _Pieces) -> Generator[Step, None, _Choice]:
@@ -294,7 +294,7 @@ class DistilHash(LearnedEncoder):
             self._become(checked, chosen._replace(reason=self.reason_))
             return
 
-        def learn_from(part: Qrels) -> HashFunction:
+        def learn_from(part: Qrels) -> BitFunction:
             trial = clone(self)  # so that nothing is drawn from the random_state of this encoder
             return finish(trial._rank(checked.X, part, pieces))[1].learned.function
 

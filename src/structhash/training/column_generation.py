@@ -19,6 +19,7 @@ from structhash.pair_weights import score
 from structhash.pieces import Params
 from structhash.training.hash_function import HashFunction
 from structhash.training.problem import Learned, Plan, Problem, Step
+from structhash.training.row_bits import Interleaved
 
 __all__ = ["bit_key", "bit_values", "bits_to_keep", "column_generation", "finish", "learn", "new_bit"]
 
@@ -64,12 +65,13 @@ def learn(problem: Problem, plan: Plan, rng: np.random.Generator) -> Generator[S
     return Learned.from_steps(problem, steps, plan.kept_history)
 
 
-def bits_to_keep(kept: HashFunction, function: HashFunction) -> list[Params]:
+def bits_to_keep(kept: HashFunction | Interleaved, function: HashFunction) -> list[Params]:
     """Parameters of the bits of an earlier fit, one by one; ValueError if they belong to other features."""
-    a, b = kept.family_state, function.family_state
-    if a.keys() != b.keys() or not all(np.array_equal(a[name], b[name]) for name in a):
-        raise ValueError("warm_start=True goes on with the same rows, family and random_state; these differ")
-    return kept.split_bits()
+    if isinstance(kept, HashFunction):
+        a, b = kept.family_state, function.family_state
+        if a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a):
+            return kept.split_bits()
+    raise ValueError("warm_start=True goes on with the same rows, family and random_state; these differ")
 
 
 def finish(learning: Generator[Step, None, _Returned]) -> tuple[list[Step], _Returned]:

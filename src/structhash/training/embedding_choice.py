@@ -44,11 +44,14 @@ class EmbeddingChoice(NamedTuple):
         To go on with.
     reason : str
         Why it was chosen, in words.
+    row_bits : bool
+        Whether some bits should follow the rows themselves (`structhash.training.row_bits`).
     """
 
     points: EmbeddedPoints
     rng: np.random.Generator
     reason: str
+    row_bits: bool = False
 
 
 def choose_embedding(
@@ -59,9 +62,10 @@ def choose_embedding(
 ) -> EmbeddingChoice:
     """Fit the embedding that suits the data.
 
-    Without labels it is `Centered`, and with labels alone `Posterior`. With unlabeled rows it depends on
-    how many are of known classes: `Posterior` for nearly all, `Mixture` for a part, `Manifold` for few. Below
-    1,500 unlabeled rows it is `Posterior`, or `Metric` where the evidence of new classes is clear.
+    Without labels it is `Centered`, and with labels alone `Posterior`. With unlabeled rows it depends on how
+    many are of known classes: `Posterior` for nearly all, `Mixture` for a part, `Manifold` for few. Below 1,500
+    unlabeled rows it is `Posterior`, or `Metric` where the evidence of new classes is clear. Codes of
+    `Posterior` get row bits.
 
     Parameters
     ----------
@@ -84,17 +88,17 @@ def choose_embedding(
     if class_index is None:
         return _report(*fitted(Centered()), "there are no labels (ITQ is better on some such data: compare)")
     if unlabeled is None:
-        return _report(*fitted(Posterior()), "there are labels")
+        return _report(*fitted(Posterior()), "there are labels", row_bits=True)
     if len(unlabeled) < MIN_GRAPH_ROWS:
         tried = fitted(Posterior())
         chance, error = new_class_evidence(tried[0], unlabeled)
         if chance <= 0.5 + max(MIN_EXCESS, 3 * error):
-            return _report(*tried, _ALL_KNOWN)
+            return _report(*tried, _ALL_KNOWN, row_bits=True)
         return _report(*fitted(Metric(), again=True), _ALL_NEW)
     tried = fitted(Mixture())
     share = Mixture().known_share(tried[0].embedded.vectors, tried[0].embedded.state)
     if share >= MAX_KNOWN_SHARE:
-        return _report(*fitted(Posterior(), again=True), _ALL_KNOWN)
+        return _report(*fitted(Posterior(), again=True), _ALL_KNOWN, row_bits=True)
     if share < MIN_KNOWN_SHARE:
         return _report(*fitted(Manifold(), again=True), _ALL_NEW)
     return _report(*tried, f"about {1 - share:.0%} of the unlabeled rows are of classes without labels")
@@ -152,7 +156,9 @@ def warn_without_unlabeled(
         )
 
 
-def _report(points: EmbeddedPoints, rng: np.random.Generator, reason: str) -> EmbeddingChoice:
+def _report(
+    points: EmbeddedPoints, rng: np.random.Generator, reason: str, row_bits: bool = False
+) -> EmbeddingChoice:
     """The choice, after a line about it in the log."""
     logger.info("embedding %s: %s", type(points.embedding).__name__.lower(), reason)
-    return EmbeddingChoice(points, rng, reason)
+    return EmbeddingChoice(points, rng, reason, row_bits)

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import check_positive
-from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.codes.planes import Planes, make_planes
 from structhash.embeddings.base import Embedding
 from structhash.families.base import Family
 from structhash.pieces import Params, load, spell_checked
+from structhash.training.bit_function import BitFunction
 
 __all__ = ["HashFunction"]
 
@@ -22,7 +22,7 @@ _GROUPS = ("bits", "family_state", "embedding_state")  # the dicts of arrays
 
 
 @dataclass(frozen=True)
-class HashFunction:
+class HashFunction(BitFunction):
     """Rows to bits: an optional embedding, then the features of a family, then one threshold a bit.
 
     Attributes
@@ -69,16 +69,6 @@ class HashFunction:
             vectors = self.embedding.at_temperature(vectors, temperature, self.embedding_state)
         return self._decide(vectors)
 
-    def bits_of(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """Bits (n, n_bits) of rows X (n, d)."""
-        bits: NDArray[np.bool_] = self.scores(X) > 0
-        return bits
-
-    def query_bits_of(self, X: NDArray[Any], n_bits: int) -> NDArray[np.bool_]:
-        """Bits (q, n_bits_learned) of queries X (q, d) that search codes of n_bits bits."""
-        bits: NDArray[np.bool_] = self.query_scores(X, n_bits) > 0
-        return bits
-
     def queries_differ(self, n_bits: int) -> bool:
         """Whether queries have codes of their own at this length."""
         return self._query_temperature(n_bits) != self.row_temperature
@@ -93,38 +83,6 @@ class HashFunction:
             return None
         thresholds = (found.thresholds + found.normals @ found.center) * form.scale
         return make_planes(form.center, found.normals @ form.matrix.T, thresholds)
-
-    def encode(
-        self,
-        rows: NDArray[Any],
-        n_bits: int | None = None,
-        queries: bool = False,
-        method: str = "HashFunction",
-    ) -> NDArray[np.uint8]:
-        """Packed codes of rows, read a block at a time.
-
-        Parameters
-        ----------
-        rows : ndarray (n, d)
-        n_bits : int, optional
-            Give only the first bits; all by default.
-        queries : bool
-            Whether the rows are queries.
-        method : str
-            What error messages call the method.
-
-        Returns
-        -------
-        ndarray uint8 (n, ceil(n_bits / 8))
-        """
-        n_bits, planes = n_bits or self.n_bits, None if queries else self.planes()
-        if planes is not None:
-            return encode_by_planes(method, planes, rows, self.n_bits, n_bits)
-
-        def bits_of(block: NDArray[Any]) -> NDArray[np.bool_]:
-            return self.query_bits_of(block, n_bits) if queries else self.bits_of(block)
-
-        return encode_by_bits(method, bits_of, rows, self.n_bits, n_bits)
 
     def split_bits(self) -> list[Params]:
         """The parameters of each bit by itself, leading axis 1."""

@@ -21,8 +21,8 @@ from structhash.objectives.regularizers.l1 import L1
 from structhash.pair_weights import Comparisons, PairGraph
 from structhash.supervision import Qrels
 from structhash.supervision.judgements import by_query
+from structhash.training.bit_function import BitFunction
 from structhash.training.comparisons import problem_from_comparisons
-from structhash.training.hash_function import HashFunction
 from structhash.training.problem import Problem
 from structhash.training.selection import first_as_good
 
@@ -38,8 +38,8 @@ MAX_OTHERS = 10_000  # documents that are searched, besides those judged for the
 
 
 def judgements_help(
-    alone: HashFunction,
-    learn: Callable[[Qrels], HashFunction],
+    alone: BitFunction,
+    learn: Callable[[Qrels], BitFunction],
     X: NDArray[Any],
     qrels: Qrels,
     relevant: dict[int, NDArray[np.int64]],
@@ -52,7 +52,7 @@ def judgements_help(
 
     Parameters
     ----------
-    alone : HashFunction
+    alone : BitFunction
         Learned from X alone.
     learn : callable
         Learns a hash function from X and judgements.

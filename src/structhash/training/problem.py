@@ -14,6 +14,7 @@ from structhash.masters.base import Master
 from structhash.pair_weights import PairGraph
 from structhash.pieces import Params
 from structhash.training.hash_function import HashFunction
+from structhash.training.row_bits import Interleaved
 
 __all__ = ["Learned", "Plan", "Problem", "Step"]
 
@@ -62,7 +63,7 @@ class Plan:
     n_bits : int
     stop_below : float or None
         End early where the best new bit has no higher `violation`: see `column_generation`.
-    kept : HashFunction or None
+    kept : HashFunction, Interleaved or None
         Its bits come first, and only their weights are learned (a warm start).
     kept_history : list of dict
         Records of these bits.
@@ -71,7 +72,7 @@ class Plan:
     start: Start
     n_bits: int
     stop_below: float | None = None
-    kept: HashFunction | None = None
+    kept: HashFunction | Interleaved | None = None
     kept_history: Sequence[dict[str, Any]] = ()
 
 
@@ -96,7 +97,7 @@ class Learned:
 
     Attributes
     ----------
-    function : HashFunction
+    function : HashFunction or Interleaved
     weights : float64 (n_bits,)
     prefix_weights : float64 (n_bits, n_bits)
         Row t - 1 holds the weights of the first t bits.
@@ -106,7 +107,7 @@ class Learned:
     n_skipped : int
     """
 
-    function: HashFunction
+    function: HashFunction | Interleaved
     weights: NDArray[np.float64]
     prefix_weights: NDArray[np.float64]
     history: list[dict[str, Any]]

@@ -1,0 +1,145 @@
+"""Class bits and row bits in one code.
+
+Class bits follow class probabilities. Rows of one class get nearly the same ones, so that the code forgets
+what else the vectors said. After the first 16 bits, every eighth bit is therefore a row bit: it is learned from
+the rows alone. A row bit costs little order between classes and keeps much order inside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.embeddings.base import Embedding
+from structhash.training.bit_function import BitFunction
+from structhash.training.hash_function import HashFunction
+
+__all__ = ["Interleaved", "function_from_arrays", "is_row_bit", "n_row_bits", "n_row_bits_among"]
+
+N_FIRST_CLASS_BITS = 16
+ROW_BIT_EVERY = 8  # bits after these
+
+_PARTS = ("classes", "rows")
+
+
+def n_row_bits(n_bits: int) -> int:
+    """How many bits of a code of n_bits bits are row bits.
+
+    Examples
+    --------
+    >>> [n_row_bits(n) for n in (16, 23, 24, 32, 64, 128)]
+    [0, 0, 1, 2, 6, 14]
+    """
+    return max(0, (n_bits - N_FIRST_CLASS_BITS) // ROW_BIT_EVERY)
+
+
+def n_row_bits_among(n_class_bits: int) -> int:
+    """How many row bits belong to so many class bits.
+
+    Examples
+    --------
+    >>> [n_row_bits_among(n - n_row_bits(n)) == n_row_bits(n) for n in (16, 23, 24, 32, 64, 128)]
+    [True, True, True, True, True, True]
+    """
+    return max(0, (n_class_bits - N_FIRST_CLASS_BITS) // (ROW_BIT_EVERY - 1))
+
+
+def is_row_bit(n_bits: int) -> NDArray[np.bool_]:
+    """Which bits of a code are row bits, (n_bits,)."""
+    place = np.arange(n_bits) - N_FIRST_CLASS_BITS
+    return (place >= 0) & (place % ROW_BIT_EVERY == ROW_BIT_EVERY - 1)
+
+
+@dataclass(frozen=True)
+class Interleaved(BitFunction):
+    """A hash function of class bits, and among these the bits of a second one.
+
+    Attributes
+    ----------
+    classes : HashFunction
+    rows : HashFunction
+        Has `n_row_bits` of all bits.
+    """
+
+    classes: HashFunction
+    rows: HashFunction
+
+    def __post_init__(self) -> None:
+        if self.rows.n_bits != n_row_bits(self.n_bits):
+            raise ValueError(f"{self.rows.n_bits} row bits among {self.n_bits} bits")
+
+    @property
+    def n_bits(self) -> int:
+        """Bits learned, of both kinds."""
+        return self.classes.n_bits + self.rows.n_bits
+
+    @property
+    def embedding(self) -> Embedding | None:
+        """That of the class bits."""
+        return self.classes.embedding
+
+    def scores(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Real values (n, n_bits) of rows X (n, d); see `BitFunction`."""
+        return self._both(self.classes.scores(X), X)
+
+    def query_scores(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
+        """Real values (q, n_bits_learned) of queries X (q, d); see `BitFunction`."""
+        return self._both(self.classes.query_scores(X, n_bits - n_row_bits(n_bits)), X)
+
+    def queries_differ(self, n_bits: int) -> bool:
+        """Whether queries have codes of their own at this length."""
+        return self.classes.queries_differ(n_bits - n_row_bits(n_bits))
+
+    def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Those of both parts, by their names; `from_arrays` is the inverse."""
+        arrays: dict[str, NDArray[Any]] = {}
+        plain: dict[str, Any] = {}
+        for part in _PARTS:
+            own, plain[part] = getattr(self, part).to_arrays()
+            arrays |= {f"{part}/{name}": array for name, array in own.items()}
+        return arrays, plain
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any], sizes: Mapping[str, int]
+    ) -> Self:
+        """The function that `to_arrays` described; see `HashFunction.from_arrays`."""
+        n_rows = n_row_bits(sizes["n_bits"])
+        lengths = dict(zip(_PARTS, (sizes["n_bits"] - n_rows, n_rows), strict=True))
+        if unknown := [name for name in arrays if name.partition("/")[0] not in _PARTS]:
+            raise ValueError(f"{unknown[0]!r} is in neither part")
+        parts = []
+        for part, n_bits in lengths.items():
+            own = {name.partition("/")[2]: a for name, a in arrays.items() if name.startswith(f"{part}/")}
+            parts.append(HashFunction.from_arrays(own, plain[part], {**sizes, "n_bits": n_bits}))
+        return cls(*parts)
+
+    def _both(self, class_scores: NDArray[Any], X: NDArray[Any]) -> NDArray[Any]:
+        row_scores, of_row = self.rows.scores(X), is_row_bit(self.n_bits)
+        out = np.empty((len(X), self.n_bits), np.result_type(class_scores, row_scores))
+        out[:, ~of_row], out[:, of_row] = class_scores, row_scores
+        return out
+
+
+def function_from_arrays(
+    arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any], sizes: Mapping[str, int]
+) -> BitFunction:
+    """The function that its `to_arrays` described, of either class.
+
+    Parameters
+    ----------
+    arrays : dict of str to array
+    plain : dict
+    sizes : dict of str to int
+        "n_features" of the rows, and "n_bits".
+
+    Returns
+    -------
+    HashFunction or Interleaved
+    """
+    kind = Interleaved if set(plain) == set(_PARTS) else HashFunction
+    return kind.from_arrays(arrays, plain, sizes)
