@@ -226,10 +226,8 @@ def compare(
         Code lengths; a model is trained for each. A method with a length of its own is trained once.
     seeds : iterable of int
         Each draws a split and is the `random_state` of the methods.
-    n_queries, n_train : int
-        Numbers of queries and, where the protocol leaves it open, of training rows; by default its own.
-    measures, ties
-        See `retrieval`; by default the measures of the protocol.
+    n_queries, n_train, measures, ties
+        Numbers of queries and of training rows, and measures, by default those of the protocol; see `retrieval`.
     failures : str
         Where a method raises, ``"raise"`` ends the comparison and ``"keep"`` gives a result with the `error`.
     finished : iterable of Result
@@ -257,13 +255,9 @@ def compare(
     _, class_index = read_classes(y, len(X))
     world = find_protocol(protocol)
     sizes = _check_sizes(protocol, world, n_queries, n_train)
-    names = check_list("measures", world.measures if measures is None else measures)
-    request = check_request(methods, bits, seeds, names, ties, failures, finished, on_fit)
-    if world.inside_class and "pr_area" in names:
-        raise ValueError(
-            f"measures={describe(names)}: pr_area needs rankings of one length, and protocol={protocol!r} "
-            "ranks classes; leave pr_area out"
-        )
+    measures = world.measures if measures is None else measures
+    request = check_request(methods, bits, seeds, measures, ties, failures, finished, on_fit)
+    _check_rankings(protocol, world, request.measures)
     return run_fits(request, _fits(request, X, class_index, world, sizes))
 
 
@@ -278,6 +272,15 @@ def _check_sizes(name: str, protocol: Protocol, n_queries: int, n_train: int | N
             f"n_train={n_train}: protocol={name!r} sets how many rows of a class train; leave n_train out"
         )
     return {"n_queries": n_queries, "n_train": n_train}
+
+
+def _check_rankings(name: str, protocol: Protocol, measures: list[str]) -> None:
+    """Refuse a measure that a protocol's rankings do not have."""
+    if protocol.inside_class and "pr_area" in measures:
+        raise ValueError(
+            f"measures={describe(measures)}: pr_area needs rankings of one length, and protocol={name!r} ranks "
+            "one class at a time; leave pr_area out"
+        )
 
 
 def _fits(
