@@ -221,13 +221,13 @@ def compare(
     X, y : arrays (n, d), (n,)
         Rows and their labels, as `fit` takes them.
     protocol : str
-        One of `PROTOCOLS`, such as ``"seen"`` or ``"unseen"``, or ``"few-N"`` with N labelled rows a class.
+        One of `PROTOCOLS`, such as ``"seen"``, or ``"few-5"`` for 5 labelled rows a class; see `find_protocol`.
     bits : iterable of int
         Code lengths; a model is trained for each. A method with a length of its own is trained once.
     seeds : iterable of int
         Each draws a split and is the `random_state` of the methods.
     n_queries, n_train, measures, ties
-        Numbers of queries and of training rows, and measures, by default those of the protocol; see `retrieval`.
+        Numbers of rows, by default those of the protocol, as are the measures; see `retrieval`.
     failures : str
         Where a method raises, ``"raise"`` ends the comparison and ``"keep"`` gives a result with the `error`.
     finished : iterable of Result
@@ -247,17 +247,15 @@ def compare(
 
     Examples
     --------
-    >>> X, y = np.eye(8), np.arange(8) % 2
-    >>> [result.distance for result in compare(["float", "lsh"], X, y, bits=[4], seeds=[0])]
+    >>> [each.distance for each in compare(["float", "lsh"], np.eye(8), np.arange(8) % 2, bits=[4], seeds=[0])]
     ['L2', 'plain']
     """
     X = read_matrix(X)
     _, class_index = read_classes(y, len(X))
     world = find_protocol(protocol)
     sizes = _check_sizes(protocol, world, n_queries, n_train)
-    measures = world.measures if measures is None else measures
-    request = check_request(methods, bits, seeds, measures, ties, failures, finished, on_fit)
-    _check_rankings(protocol, world, request.measures)
+    names = _check_measures(protocol, world, measures)
+    request = check_request(methods, bits, seeds, names, ties, failures, finished, on_fit)
     return run_fits(request, _fits(request, X, class_index, world, sizes))
 
 
@@ -274,13 +272,15 @@ def _check_sizes(name: str, protocol: Protocol, n_queries: int, n_train: int | N
     return {"n_queries": n_queries, "n_train": n_train}
 
 
-def _check_rankings(name: str, protocol: Protocol, measures: list[str]) -> None:
-    """Refuse a measure that a protocol's rankings do not have."""
-    if protocol.inside_class and "pr_area" in measures:
+def _check_measures(name: str, protocol: Protocol, measures: Iterable[str] | None) -> list[str]:
+    """The measures, by default those of the protocol; ValueError for one that its rankings do not have."""
+    names = check_list("measures", protocol.measures if measures is None else measures)
+    if protocol.inside_class and "pr_area" in names:
         raise ValueError(
-            f"measures={describe(measures)}: pr_area needs rankings of one length, and protocol={name!r} ranks "
+            f"measures={describe(names)}: pr_area needs rankings of one length, and protocol={name!r} ranks "
             "one class at a time; leave pr_area out"
         )
+    return names
 
 
 def _fits(
