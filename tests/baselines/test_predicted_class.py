@@ -114,6 +114,12 @@ def test_a_comparison_has_a_line_of_the_code_and_one_of_the_floats(digits):
     assert code.scores.mean["map"] < floats.scores.mean["map"]
 
 
+def test_codes_that_would_be_too_long_are_refused():
+    X = np.random.default_rng(0).standard_normal((600, 2))
+    with pytest.raises(ValueError, match="300 classes with 256 levels .* take 76800 bits; .* a smaller"):
+        PredictedClass(confidence_bits=8).fit(X, np.arange(600) % 300)
+
+
 @pytest.mark.parametrize("confidence_bits", [0, 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_save_and_load(confidence_bits, dtype, digits, tmp_path):

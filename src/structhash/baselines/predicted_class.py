@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import sample_rows
-from structhash._numerics.validation import check_count
+from structhash._numerics.validation import MAX_BITS, check_count
 from structhash.baselines._codebook import codebook
 from structhash.baselines.base import MAX_SQUARABLE, SupervisedBaseline, TrainingRows, equal_bits
 from structhash.embeddings.posterior import Posterior
@@ -106,6 +106,11 @@ class PredictedClass(SupervisedBaseline):
             raise ValueError(
                 f"n_bits={n_bits}: {n_classes} classes with {n_levels} levels of confidence take "
                 f"{n_classes * n_levels} bits; give at least as many, or None"
+            )
+        if n_bits > MAX_BITS:
+            raise ValueError(
+                f"{n_classes} classes with {n_levels} levels of confidence take {n_bits} bits; codes have at most "
+                f"{MAX_BITS}; give a smaller confidence_bits"
             )
         words = codebook(n_classes, n_bits // n_levels, rng).repeat(n_levels, axis=1)
         words = np.pad(words, ((0, 0), (0, n_bits - words.shape[1])))
