@@ -215,9 +215,8 @@ def worlds(folder=RESULTS / "worlds", n_bits=64):
         name, world = path.stem.rsplit("_", 1)
         for line in document["lines"]:
             if line["n_bits"] == n_bits or line["n_bits"] not in document["options"]["bits"]:
-                method = f"`{line['method']}`" + f", {line['distance']}" * (
-                    line["distance"] not in ("plain", "L2")
-                )
+                own = line["distance"] not in ("plain", "L2", "-")
+                method = f"`{line['method']}`" + f", {line['distance']}" * own
                 found.setdefault((world, method), {})[name] = of_world(line, world)
     table = head("world", "measures", "method", *SETS)
     for (world, method), cells in sorted(found.items(), key=lambda item: world_order(item[0][0])):

@@ -58,6 +58,8 @@ def test_what_failed_is_tried_again(worlds, data, tmp_path, capsys):
         out = capsys.readouterr().out
         assert "usps_coarse.json: 1 of 2 lines failed, the others are right" in out
     assert (tmp_path / "usps_coarse.json.part").exists()
+    table = runpy.run_path(str(BENCHMARKS / "pages.py"))["worlds"](tmp_path, 8)
+    assert table[-1] == f"| coarse | mAP / P@10 | `{bad}` | failed |  |  |  |  |"
 
 
 def test_the_table_has_every_world_in_order(worlds, data, tmp_path):

@@ -116,7 +116,9 @@ def test_a_comparison_has_a_line_of_the_code_and_one_of_the_floats(digits):
 
 def test_codes_that_would_be_too_long_are_refused():
     X = np.random.default_rng(0).standard_normal((600, 2))
-    with pytest.raises(ValueError, match="300 classes with 256 levels .* take 76800 bits; .* a smaller"):
+    with pytest.raises(
+        ValueError, match=r"300 classes with 256 levels .* take 76800 bits, a code at most 65536; give a"
+    ):
         PredictedClass(confidence_bits=8).fit(X, np.arange(600) % 300)
 
 

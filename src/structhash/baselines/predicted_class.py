@@ -109,7 +109,7 @@ class PredictedClass(SupervisedBaseline):
             )
         if n_bits > MAX_BITS:
             raise ValueError(
-                f"{n_classes} classes with {n_levels} levels of confidence take {n_bits} bits; codes have at most "
+                f"{n_classes} classes with {n_levels} levels of confidence take {n_bits} bits, a code at most "
                 f"{MAX_BITS}; give a smaller confidence_bits"
             )
         words = codebook(n_classes, n_bits // n_levels, rng).repeat(n_levels, axis=1)
