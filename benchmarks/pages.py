@@ -131,7 +131,12 @@ def versions():
 
 
 SETS = ("usps", "isolet", "mnist", "cifar10_gist512", "banking77_minilm")
-MEASURES = {"ndcg_paper@100": "NDCG@100", "map": "mAP", "precision@10": "P@10"}
+MEASURES = {
+    "ndcg_paper@100": "NDCG@100",
+    "map": "mAP",
+    "precision@10": "P@10",
+    "recall_tenth": "ten nearest in the first tenth",
+}
 SEEN, UNSEEN = ("ndcg_paper@100", "map"), ("precision@10", "map")
 PUBLISHED = {  # Tables 1 and 2 of the paper, USPS, 64 bits, and the method here
     "StructH-N": ("structhash", 0.905, 0.903, 0.868, 0.776),
@@ -200,6 +205,43 @@ def prefix():
 def mixed():
     """Known and new classes in one database."""
     return by_set("mixed", ("map", "precision@10"))
+
+
+def worlds(folder=RESULTS / "worlds", n_bits=64):
+    """Methods in every world, a column a data set: codes of one length, and what has no length or its own."""
+    found = {}
+    for path in sorted(folder.glob("*.json")):
+        document = json.loads(path.read_text())
+        name, world = path.stem.rsplit("_", 1)
+        for line in document["lines"]:
+            if line["n_bits"] == n_bits or line["n_bits"] not in document["options"]["bits"]:
+                own = line["distance"] not in ("plain", "L2", "-")
+                method = f"`{line['method']}`" + f", {line['distance']}" * own
+                found.setdefault((world, method), {})[name] = of_world(line, world)
+    table = head("world", "measures", "method", *SETS)
+    for (world, method), cells in sorted(found.items(), key=lambda item: world_order(item[0][0])):
+        names = " / ".join(MEASURES[measure] for measure in measures_of(world))
+        table.append(row(world, names, method, *(cells.get(name, "") for name in SETS)))
+    return table
+
+
+def measures_of(world):
+    """What the table of the worlds shows."""
+    return {"seen": SEEN, "instances": ("recall_tenth",)}.get(world, ("map", "precision@10"))
+
+
+def world_order(world):
+    """Worlds as they are listed; those of few labels by their number."""
+    word, _, number = world.partition("-")
+    words = ("seen", "unseen", "mixed", "coarse", "few", "tail", "instances")
+    return words.index(word), int(number) if number.isdecimal() else 0, number
+
+
+def of_world(line, world):
+    """The figures of a line."""
+    if line["error"]:
+        return "failed"
+    return " / ".join(f"{line['mean'][m]:.3f}{mark(line['p_value'][m])}" for m in measures_of(world))
 
 
 def by_set(folder, measures=SEEN):
@@ -303,7 +345,7 @@ def published():
 PAGES = {
     "baselines.md": (peers, originals),
     "method.md": (study,),
-    "results.md": (rivals, kernel, mixed, prefix, judged, seen, unseen, published),
+    "results.md": (rivals, kernel, mixed, worlds, prefix, judged, seen, unseen, published),
     "speed.md": (speed, phases, sizes, versions),
 }
 

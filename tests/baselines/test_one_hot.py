@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from structhash.baselines import OneHot
-from structhash.baselines.one_hot import _codebook
+from structhash.baselines._codebook import codebook
 from structhash.codes import hamming
 from structhash.estimators.loading import load_model
 
@@ -70,7 +70,7 @@ def test_with_fewer_bits(n_bits, n_classes, least):
 
 @pytest.mark.slow
 def test_codebook_of_many_classes():
-    book = _codebook(5000, 13, np.random.default_rng(0))  # of 8192 codewords
+    book = codebook(5000, 13, np.random.default_rng(0))  # of 8192 codewords
     assert len(np.unique(book, axis=0)) == 5000
 
 

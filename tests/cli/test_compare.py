@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash.cli.compare import collect_results
-from structhash.evaluation import compare, compare_judged, every_method, parse_method
+from structhash.evaluation import MEASURES, compare, compare_judged, every_method, parse_method
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -78,7 +78,9 @@ def test_results_are_those_of_the_comparison():
     assert [each.distance for each in found] == ["plain", "L2"]
 
 
-PROTOCOLS = "give one of seen, unseen, mixed-known, mixed-new, judged"
+PROTOCOLS = (
+    "give one of seen, unseen, mixed-known, mixed-new, coarse, tail, instances, few-N, judged (N from 1 on)"
+)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +91,9 @@ PROTOCOLS = "give one of seen, unseen, mixed-known, mixed-new, judged"
         ("test.npz --methods lsh:n_bits=8", ["give the length of the code by --bits"]),
         ("test.npz --methods lsh,structhash:C=-1", ["C=-1"]),
         ("test.npz --protocol magic", [f"--protocol 'magic': {PROTOCOLS}"]),
+        ("test.npz --protocol instances", ["no class of the 75 queries has 50 rows in the database"]),
+        ("test.npz --protocol few-0", [f"--protocol 'few-0': {PROTOCOLS}"]),
+        ("test.npz --protocol few-5 --train 9", ["n_train=9: protocol='few-5' sets how many rows"]),
         ("x.npy --protocol unsen", [f"--protocol 'unsen': {PROTOCOLS}"]),
         ("test.npz --measures map,magic", ["magic"]),
         ("test.npz --bits 16,0", ["--bits '16,0': give whole numbers of at least 1, separated by commas"]),
@@ -109,9 +114,18 @@ def test_no_method_is_refused(assert_refused):
     assert_refused(("compare", "test.npz", "--methods", " ", "-o", "new"), "--methods is empty; give names")
 
 
-@pytest.mark.parametrize("protocol", ["seen", "unseen", "judged"])
+@pytest.mark.parametrize("protocol", ["seen", "unseen", "coarse", "tail", "instances", "few-3", "judged"])
 def test_every_protocol_that_an_error_names_is_taken(run, here, protocol):
     assert "--protocol '" not in run("compare", "x.npy", "--protocol", protocol).stderr
+
+
+def test_a_protocol_has_measures_of_its_own(machine, tmp_path):
+    np.savez(tmp_path / "large.npz", X=X[:400], y=Y[:400] % 4)
+    words = ("--methods", "lsh,float", "--bits", 8, "--seeds", 0)
+    for protocol, expected in [("instances", ["recall_tenth"]), ("few-3", list(MEASURES))]:
+        document = machine("compare", tmp_path / "large.npz", "--protocol", protocol, *words)
+        assert (document["protocol"], document["options"]["measures"]) == (protocol, expected)
+        assert all(list(line["mean"]) == expected for line in document["lines"])
 
 
 FAILING = (

@@ -7,6 +7,7 @@ import pytest
 
 from structhash import metrics
 from structhash.metrics import names, parse, tie_blocks
+from structhash.metrics.recall_tenth import recall_tenth
 
 CUT = [metrics.ndcg, metrics.precision, metrics.recall, metrics.average_precision]
 FUNCTIONS = [
@@ -17,6 +18,7 @@ FUNCTIONS = [
     metrics.precision_recall_curve,
     metrics.pr_area,
     metrics.pr_area_per_query,
+    recall_tenth,
 ]
 
 
@@ -74,13 +76,13 @@ def test_without_relevant_documents_the_value_is_nan_or_zero():
 
 def test_with_relevant_documents_only_the_value_is_one():
     blocks = tie_blocks([[1, 1, 2, 5]], np.ones((1, 4), bool))
-    exceptions = {"recall@3": 0.75, "map@3": 0.75, "pr_area": 0.75, "auc": np.nan}
+    exceptions = {"recall@3": 0.75, "map@3": 0.75, "pr_area": 0.75, "auc": np.nan, "recall_tenth": 0.1}
     for name, metric in named(3):
         np.testing.assert_allclose(metric(blocks), [exceptions.get(name, 1)], err_msg=name)
 
 
 def test_one_document():
-    exceptions = {"auc": np.nan, "precision@3": 1 / 3, "pr_area": 0}  # one point has no area
+    exceptions = {"auc": np.nan, "precision@3": 1 / 3, "recall_tenth": 0.1, "pr_area": 0}  # a point has no area
     for name, metric in named(3):
         np.testing.assert_allclose(metric(tie_blocks([[7]], [[1]])), [exceptions.get(name, 1)], err_msg=name)
         expected = 0 if name == "precision@3" else np.nan

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash.baselines._classifier import CLASSIFIER_FIELDS, ClassifierBaseline
+from structhash.baselines._codebook import codebook
 from structhash.baselines.base import TrainingRows, equal_bits
 from structhash.io.fields import Field
 
 __all__ = ["OneHot"]
-
-_MIN_POOL = 4096  # codewords drawn to choose from, at least
 
 
 class OneHot(ClassifierBaseline):
@@ -95,31 +94,9 @@ class OneHot(ClassifierBaseline):
         self.random_state = random_state
 
     def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
-        codebook = _codebook(len(rows.classes), self.n_bits, rng)
-        return {"codebook_": codebook, **self._fit_classifier(rows, rng), **equal_bits(self.n_bits)}
+        words = codebook(len(rows.classes), self.n_bits, rng)
+        return {"codebook_": words, **self._fit_classifier(rows, rng), **equal_bits(self.n_bits)}
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         bits: NDArray[np.bool_] = self.codebook_[self._class_scores(X).argmax(axis=1)]
         return bits
-
-
-def _codebook(n_classes: int, n_bits: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """One-hot codewords padded with zeros, or distinct random ones far from each other where bits are few."""
-    if n_bits >= n_classes:
-        return np.eye(n_classes, n_bits, dtype=bool)
-    least = (n_classes - 1).bit_length()
-    if n_bits < least:
-        raise ValueError(
-            f"n_bits={n_bits!r} gives {2**n_bits} codes for {n_classes} classes; give at least {least} bits"
-        )
-    low = min(n_bits, 32)  # bits that make the words distinct
-    size = min(2**low, max(_MIN_POOL, 4 * n_classes))
-    numbers = rng.choice(2**low, size, replace=False)
-    pool = numbers[:, None] >> np.arange(low) & 1 > 0
-    pool = np.hstack([pool, rng.random((size, n_bits - low)) < 0.5])
-    chosen = [0]
-    nearest = np.full(size, n_bits + 1)
-    for _ in range(n_classes - 1):  # the word farthest from those chosen
-        nearest = np.minimum(nearest, (pool != pool[chosen[-1]]).sum(axis=1))
-        chosen.append(int(nearest.argmax()))
-    return pool[chosen]

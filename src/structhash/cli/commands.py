@@ -307,8 +307,8 @@ def _compare(
         str,
         typer.Option(
             help="seen: queries are of classes trained on; unseen: of other classes; mixed-known and "
-            "mixed-new: of these or those, in a database of both; judged: Q by qrels, in 5 parts, each "
-            "searched with a model of the other 4."
+            "mixed-new: of these or those, in a database of both; few-N, tail: few labels; coarse: of pairs of "
+            "classes; instances: near rows of a class; judged: Q by qrels, in 5 parts, each by the other 4."
         ),
     ] = "seen",
     seeds: Annotated[str, typer.Option(help="A split and a model each, with commas between them.")] = "0,1,2",

@@ -30,7 +30,7 @@ from structhash.evaluation.compare import Result
 from structhash.evaluation.compare import compare as compare_labelled
 from structhash.evaluation.judged import compare_judged
 from structhash.evaluation.methods import Method
-from structhash.evaluation.splits import PROTOCOLS
+from structhash.evaluation.protocols import find_protocol, protocol_names
 from structhash.io import Dataset, read, suffixes
 
 __all__ = ["LEGEND", "collect_results", "compare"]
@@ -75,7 +75,7 @@ def compare(
     bits, seeds : str
         Code lengths and seeds, separated by commas.
     protocol : str
-        One of `PROTOCOLS`, or ``"judged"``.
+        One of `protocol_names`, or ``"judged"``.
     n_queries, n_train, measures
         Number of queries and of training rows, for protocols by labels, and names; None for the usual ones.
     out : path or None
@@ -90,7 +90,7 @@ def compare(
         "methods": split_methods(methods, _is_judged(protocol)),
         "bits": split_numbers("--bits", bits, 1),
         "seeds": split_numbers("--seeds", seeds, 0),
-        "measures": split_measures(measures),
+        "measures": split_measures(measures or _usual_measures(protocol)),
     }
     dataset = read(data, **choices)
     comparison, arrays, settings = _comparison(dataset, data, protocol, n_queries, n_train)
@@ -159,10 +159,19 @@ def collect_results(
 
 def _is_judged(protocol: str) -> bool:
     """Whether a protocol is the judged one; ValueError if there is no such protocol."""
-    protocols = [*PROTOCOLS, _JUDGED]
-    if protocol not in protocols:
-        raise ValueError(f"--protocol {describe(protocol)}: give one of {', '.join(protocols)}")
-    return protocol == _JUDGED
+    if protocol == _JUDGED:
+        return True
+    try:
+        find_protocol(protocol)
+    except ValueError:
+        allowed = ", ".join([*protocol_names(), _JUDGED])
+        raise ValueError(f"--protocol {describe(protocol)}: give one of {allowed} (N from 1 on)") from None
+    return False
+
+
+def _usual_measures(protocol: str) -> list[str] | None:
+    """What a protocol measures by default; None for the usual measures."""
+    return None if protocol == _JUDGED else list(find_protocol(protocol).measures)
 
 
 def _comparison(

@@ -1,8 +1,11 @@
 """Measure codes: splits that keep queries unseen, scores for each query, and comparisons of several methods."""
 
 from structhash.evaluation.compare import Result, compare
+from structhash.evaluation.instances import inside_class, instance_queries, nearest_in_class
 from structhash.evaluation.judged import JUDGED_MEASURES, compare_judged, judgement_folds
+from structhash.evaluation.label_splits import coarse_labels, few_labels, tail_classes
 from structhash.evaluation.methods import Method, every_method, parse_method, split_specs
+from structhash.evaluation.protocols import PROTOCOLS, Protocol, find_protocol, protocol_names
 from structhash.evaluation.report import Line, as_json, as_table, from_json, summarise
 from structhash.evaluation.scoring import (
     MEASURES,
@@ -15,7 +18,6 @@ from structhash.evaluation.scoring import (
     same_label,
 )
 from structhash.evaluation.splits import (
-    PROTOCOLS,
     Split,
     mixed_known_classes,
     mixed_new_classes,
@@ -29,27 +31,36 @@ __all__ = [
     "PROTOCOLS",
     "Line",
     "Method",
+    "Protocol",
     "Result",
     "Scores",
     "Split",
     "as_json",
     "as_table",
+    "coarse_labels",
     "code_blocks",
     "compare",
     "compare_judged",
     "every_distance",
     "every_method",
+    "few_labels",
+    "find_protocol",
     "float_blocks",
     "from_json",
+    "inside_class",
+    "instance_queries",
     "judged_relevance",
     "judgement_folds",
     "mixed_known_classes",
     "mixed_new_classes",
+    "nearest_in_class",
     "parse_method",
+    "protocol_names",
     "retrieval",
     "same_label",
     "seen_classes",
     "split_specs",
     "summarise",
+    "tail_classes",
     "unseen_classes",
 ]

@@ -14,9 +14,11 @@ from structhash._numerics.interrupts import interrupted
 from structhash._numerics.labels import read_classes
 from structhash._numerics.matrices import read_matrix
 from structhash._numerics.validation import MAX_BITS, check_count, check_list, describe
+from structhash.evaluation.instances import inside_class, nearest_in_class
 from structhash.evaluation.methods import Method, as_method
+from structhash.evaluation.protocols import Protocol, find_protocol
 from structhash.evaluation.scoring import (
-    MEASURES,
+    Block,
     Relevance,
     Scores,
     check_measures,
@@ -25,7 +27,6 @@ from structhash.evaluation.scoring import (
     retrieval,
     same_label,
 )
-from structhash.evaluation.splits import PROTOCOLS, Split
 
 __all__ = ["Fit", "Request", "Result", "check_request", "compare", "run_fits"]
 
@@ -104,6 +105,7 @@ class _Task(NamedTuple):
     queries: NDArray[Any]
     database: NDArray[Any]
     relevance: Relevance
+    ranked: Callable[[Iterable[Block]], Iterable[Block]]  # leaves the documents that a protocol ranks
     seed: int
 
 
@@ -202,7 +204,7 @@ def compare(
     protocol: str = "seen",
     bits: Iterable[int] = (64,),
     seeds: Iterable[int] = (0, 1, 2),
-    measures: Iterable[str] = MEASURES,
+    measures: Iterable[str] | None = None,
     n_queries: int = 2000,
     n_train: int | None = None,
     ties: str = "expected",
@@ -219,13 +221,13 @@ def compare(
     X, y : arrays (n, d), (n,)
         Rows and their labels, as `fit` takes them.
     protocol : str
-        One of `PROTOCOLS`: ``"seen"``, ``"unseen"``, ``"mixed-known"`` or ``"mixed-new"``.
+        One of `PROTOCOLS`, such as ``"seen"``, or ``"few-5"`` for 5 labelled rows a class; see `find_protocol`.
     bits : iterable of int
         Code lengths; a model is trained for each. A method with a length of its own is trained once.
     seeds : iterable of int
         Each draws a split and is the `random_state` of the methods.
     n_queries, n_train, measures, ties
-        Numbers of queries and of training rows, by default those of the protocol; see `retrieval`.
+        Numbers of rows, by default those of the protocol, as are the measures; see `retrieval`.
     failures : str
         Where a method raises, ``"raise"`` ends the comparison and ``"keep"`` gives a result with the `error`.
     finished : iterable of Result
@@ -245,50 +247,70 @@ def compare(
 
     Examples
     --------
-    >>> X, y = np.eye(8), np.arange(8) % 2
-    >>> [result.distance for result in compare(["float", "lsh"], X, y, bits=[4], seeds=[0])]
+    >>> [each.distance for each in compare(["float", "lsh"], np.eye(8), np.arange(8) % 2, bits=[4], seeds=[0])]
     ['L2', 'plain']
     """
     X = read_matrix(X)
     _, class_index = read_classes(y, len(X))
-    sizes = _check_sizes(protocol, n_queries, n_train)
-    request = check_request(methods, bits, seeds, measures, ties, failures, finished, on_fit)
-    return run_fits(request, _fits(request, X, class_index, PROTOCOLS[protocol], sizes))
+    world = find_protocol(protocol)
+    sizes = _check_sizes(protocol, world, n_queries, n_train)
+    names = _check_measures(protocol, world, measures)
+    request = check_request(methods, bits, seeds, names, ties, failures, finished, on_fit)
+    return run_fits(request, _fits(request, X, class_index, world, sizes))
 
 
-def _check_sizes(protocol: str, n_queries: int, n_train: int | None) -> dict[str, int]:
-    """The sizes of a split, after the checks of its protocol and numbers."""
-    if not isinstance(protocol, str) or protocol not in PROTOCOLS:
-        raise ValueError(f"protocol={describe(protocol)}: give {' or '.join(PROTOCOLS)}")
+def _check_sizes(name: str, protocol: Protocol, n_queries: int, n_train: int | None) -> dict[str, int]:
+    """The sizes of a split, after the checks of the numbers."""
     check_count("n_queries", n_queries)
     if n_train is None:
         return {"n_queries": n_queries}
     check_count("n_train", n_train)
+    if not protocol.takes_n_train:
+        raise ValueError(
+            f"n_train={n_train}: protocol={name!r} sets how many rows of a class train; leave n_train out"
+        )
     return {"n_queries": n_queries, "n_train": n_train}
 
 
+def _check_measures(name: str, protocol: Protocol, measures: Iterable[str] | None) -> list[str]:
+    """The measures, by default those of the protocol; ValueError for one that its rankings do not have."""
+    names = check_list("measures", protocol.measures if measures is None else measures)
+    if protocol.inside_class and "pr_area" in names:
+        raise ValueError(
+            f"measures={describe(names)}: pr_area needs rankings of one length, and protocol={name!r} ranks "
+            "one class at a time; leave pr_area out"
+        )
+    return names
+
+
 def _fits(
-    request: Request,
-    X: NDArray[Any],
-    y: NDArray[Any],
-    draw_split: Callable[..., Split],
-    sizes: dict[str, int],
+    request: Request, X: NDArray[Any], y: NDArray[Any], protocol: Protocol, sizes: dict[str, int]
 ) -> Iterator[Fit]:
     """The fits of `compare`."""
     for seed in request.seeds:
-        train, queries, database = draw_split(y, seed, **sizes)
-        relevance = same_label(y[queries], y[database])
-        task = _Task(X[train], y[train], X[queries], X[database], relevance, seed)
+        task = _draw_task(X, y, protocol, seed, sizes)
         for method in request.methods:
             for n_bits in method.lengths(request.lengths):
                 run = partial(_measure, method, n_bits, task, request.measures, request.ties)
                 yield Fit(method, n_bits, seed, run)
 
 
+def _draw_task(X: NDArray[Any], y: NDArray[Any], protocol: Protocol, seed: int, sizes: dict[str, int]) -> _Task:
+    """The split of one seed, with the labels that teach and the relevance that judges."""
+    train, queries, database = protocol.draw(y, seed, **sizes)
+    labels = y if protocol.training_labels is None else protocol.training_labels(y, seed)
+    relevance = same_label(y[queries], y[database])
+    ranked: Callable[[Iterable[Block]], Iterable[Block]] = iter
+    if protocol.inside_class:
+        ranked = partial(inside_class, same_class=relevance)
+        relevance = nearest_in_class(X[queries], X[database], y[queries], y[database])
+    return _Task(X[train], labels[train], X[queries], X[database], relevance, ranked, seed)
+
+
 def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties: str) -> Iterator[Result]:
     """Fit and score one method at one code length; 0 means its own length."""
     if method.is_float:
-        blocks = float_blocks(task.queries, task.database, task.relevance)
+        blocks = task.ranked(float_blocks(task.queries, task.database, task.relevance))
         yield Result(method.name, "L2", 0, task.seed, "", retrieval(blocks, measures, ties), 0.0, 0.0)
         return
     began = time.perf_counter()
@@ -298,5 +320,5 @@ def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties
     seconds = fitted - began, time.perf_counter() - fitted
     n_bits = n_bits or encoder.n_bits_
     for distance, blocks in every_distance(encoder, task.queries, task.database, task.relevance, codes):
-        scores = retrieval(blocks, measures, ties)
+        scores = retrieval(task.ranked(blocks), measures, ties)
         yield Result(method.name, distance, n_bits, task.seed, chosen, scores, *seconds)

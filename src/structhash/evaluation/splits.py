@@ -1,8 +1,7 @@
-"""Splits of labelled rows into training rows, queries and database: one function a protocol."""
+"""Splits of labelled rows into training rows, queries and database: protocols of seen and of new classes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.labels import read_classes
 
-__all__ = ["PROTOCOLS", "Split", "mixed_known_classes", "mixed_new_classes", "seen_classes", "unseen_classes"]
+__all__ = ["Split", "mixed_known_classes", "mixed_new_classes", "seen_classes", "unseen_classes"]
 
 _SEEN_SHARE = 0.75  # of the classes, on which the protocols with new classes train
 
@@ -173,11 +172,3 @@ def _draw_seen(y: NDArray[Any], rng: np.random.Generator) -> tuple[NDArray[np.bo
             f"the data have {len(classes)}; give at least 5"
         )
     return np.isin(class_index, rng.permutation(len(classes))[:n_seen]), len(classes) - n_seen
-
-
-PROTOCOLS: dict[str, Callable[..., Split]] = {
-    "seen": seen_classes,
-    "unseen": unseen_classes,
-    "mixed-known": mixed_known_classes,
-    "mixed-new": mixed_new_classes,
-}
