@@ -23,11 +23,11 @@ from structhash.families.starts.base import Start
 from structhash.io.fields import Field, Fields
 from structhash.pieces import is_auto, load, spell
 from structhash.supervision import Labels, Qrels, Supervision, check_labels
-from structhash.training.bit_function import BitFunction
 from structhash.training.column_generation import finish, learn
 from structhash.training.distillation import embed_points
 from structhash.training.distilled import learn_distilled
 from structhash.training.embedding_choice import choose_embedding, warn_without_unlabeled
+from structhash.training.hash_function import BitFunction
 from structhash.training.judgements import (
     JUDGED_RANKING,
     judgements_help,

@@ -21,8 +21,8 @@ from structhash.objectives.regularizers.l1 import L1
 from structhash.pair_weights import Comparisons, PairGraph
 from structhash.supervision import Qrels
 from structhash.supervision.judgements import by_query
-from structhash.training.bit_function import BitFunction
 from structhash.training.comparisons import problem_from_comparisons
+from structhash.training.hash_function import BitFunction
 from structhash.training.problem import Problem
 from structhash.training.selection import first_as_good
 
