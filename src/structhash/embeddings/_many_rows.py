@@ -1,4 +1,4 @@
-"""The regression where there are more training rows than anchors: which directions, which anchors, which ridge."""
+"""The regression of `Posterior` where there are more training rows than anchors."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def regress_on_anchors(
 ) -> tuple[Kernel, Regression]:
     """Choose directions, bandwidth and anchors, and fit the regression on all rows.
 
-    The directions are the leading principal directions of the rows. Directions of little variance hold little
-    that tells classes apart, and blur the similarities; without them a row is also compared faster. A regression
-    on a sample chooses how many there are, and the bandwidth, by the likelihood of left-out labels. One half of
-    the anchors are the rows that this regression finds most ambiguous. The other half is drawn at random.
+    The directions are the leading principal directions of the rows. The others hold little that tells classes
+    apart, blur the similarities, and cost time in each comparison. A regression on a sample of rows chooses how
+    many are kept, and the bandwidth, by the likelihood of left-out labels. One half of the anchors are the rows
+    that this regression finds most ambiguous. The other half is drawn at random.
 
     Parameters
     ----------

@@ -78,8 +78,8 @@ class Posterior(Embedding):
     state_fields: ClassVar[Fields | None] = (
         Field("center", ("n_features",)),
         Field("units", ("n_units",), least=0),
-        Field("directions", ("n_kernel_features", "n_kept"), optional=True),
-        Field("anchors", ("n_anchors", "n_kept")),
+        Field("directions", ("n_kernel_features", "n_directions_or_0")),
+        Field("anchors", ("n_anchors", "n_anchor_features")),
         Field("bandwidth", positive=True),
         Field("coef", ("n_anchors", "n_classes")),
         Field("prior", ("n_classes",)),
@@ -118,19 +118,19 @@ class Posterior(Embedding):
         units, sigma = choose_kernel(X, class_index, mean, rng)
         left_out = points if unlabeled is None else sample_rows(len(X), MAX_LEFT_OUT, rng)
         n_anchors = self._anchors_for(len(X))
-        state = {}
         if n_anchors == len(X):
             anchors = kernel_rows(X, mean, units)
+            directions = np.empty((anchors.shape[1], 0))  # all
             found = regress(anchors, class_index, sigma, left_out)
         else:
             (directions, anchors, sigma), found = regress_on_anchors(
                 lambda part: kernel_rows(X[part], mean, units), class_index, sigma, n_anchors, left_out, rng
             )
-            state["directions"] = directions
         factor, dtype = found.sharpness / self.max_row_temperature, float_type(X.dtype)
-        state |= {
+        state = {
             "center": mean,
             "units": np.array(units),
+            "directions": directions,
             "anchors": anchors,
             "bandwidth": np.asarray(sigma),
             "coef": found.coef * factor,
@@ -147,7 +147,7 @@ class Posterior(Embedding):
         similar, coef = similarities_to(state["anchors"], state["bandwidth"]), state["coef"].astype(np.float64)
         for block in row_slices(len(X), FEATURE_BLOCK_ROWS):
             rows = kernel_rows(X[block], state["center"], state["units"])
-            if "directions" in state:
+            if state["directions"].size:
                 rows = rows @ state["directions"].astype(np.float64)
             out[block] = softmax(similar(rows) @ coef + state["prior"], axis=1)
         return out
