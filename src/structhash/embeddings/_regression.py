@@ -77,7 +77,7 @@ def regress(
     sigma: float,
     left_out: NDArray[np.int64],
 ) -> Regression:
-    """Fit the regression with all rows as anchors, at the ridge that maximises the likelihood of left-out labels.
+    """Fit the regression with all rows as anchors, at the ridge of the highest likelihood of left-out labels.
 
     In the coordinates of the fit, the rows A have A'A = diag(s). Their scores are H Y with H = A diag(1 / (s +
     ridge)) A'; those that leave row i out are (HY - h_ii Y)_i / (1 - h_ii). With many classes, only some
