@@ -151,6 +151,20 @@ def test_more_rows_than_anchors_give_vectors_as_unsure_as_those_of_new_rows():
     assert abs(sure[0] - sure[1]) < 0.02
 
 
+def test_a_few_rows_among_copies_of_one_are_told_apart():
+    X, y = np.zeros((4000, 4)), np.zeros(4000, int)
+    X[:2], y[:2] = 1, 1
+    same = 0
+    for seed in range(4):
+        sampled = np.random.default_rng(seed).permutation(4000)[: _regression.MAX_TRIAL_ROWS]
+        same += sampled.min() > 1
+        found = Posterior(n_anchors=20).fit(X, y, None, np.arange(100), np.random.default_rng(seed))
+        assert np.isfinite(found.vectors).all()
+        P = Posterior().embed(X[[0, -1]], found.state)
+        assert P[0, 1] > P[1, 1]
+    assert same > 0
+
+
 def test_a_state_from_a_file_is_as_declared():
     X, y = load_digits(return_X_y=True)
     piece = Posterior(n_anchors=20)

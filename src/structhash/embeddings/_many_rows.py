@@ -14,7 +14,6 @@ from structhash._numerics.blocks import row_slices, spread_rows
 from structhash._numerics.gaussian import similarities_to
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS
 from structhash.embeddings._regression import (
-    MAX_JUDGING_SCORES,
     POSTERIOR_RIDGES,
     Regression,
     calibrate,
@@ -22,7 +21,8 @@ from structhash.embeddings._regression import (
     without_own,
 )
 
-MAX_TRIAL_ROWS, MAX_JUDGES = 16_000, 2000
+MAX_TRIAL_ROWS = 16_000
+MAX_JUDGES = 2000  # left-out rows by which the ridge is chosen
 TRIAL_ANCHORS = 1 / 3  # of the anchors
 VARIANCE_SHARES = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # of the rows, that the directions may retain
 BANDWIDTH_FACTORS = (0.7, 1.4)
@@ -104,15 +104,15 @@ def _trial(
 ) -> tuple[Kernel, Regression]:
     """The kernel and the regression that are best on a sample of rows (n, d)."""
     variances, directions = np.linalg.eigh(np.atleast_2d(np.cov(rows.T)))
-    shares = np.cumsum(variances[::-1]) / variances.sum()
+    shares = np.cumsum(variances[::-1]) / (variances.sum() or 1.0)
     m = max(2, int(n_anchors * TRIAL_ANCHORS))
-    judges = spread_rows(len(rows), MAX_JUDGES)
+    left_out = spread_rows(len(rows), MAX_JUDGES)
 
     def tried(n_directions: int, sigma: float) -> _Trial:
         kept = directions[:, ::-1][:, :n_directions]
         Z = rows @ kept
         kernel = Kernel(kept, Z[:m], sigma)
-        found = fit_ridge(Z.__getitem__, kernel, class_index, prior, judges, POSTERIOR_RIDGES)
+        found = fit_ridge(Z.__getitem__, kernel, class_index, prior, left_out, POSTERIOR_RIDGES)
         return _Trial(found.loss, kernel, found)
 
     trials = []
@@ -147,7 +147,7 @@ def fit_ridge(
 
     K are the similarities of n rows to m anchors, A those among the anchors, Y the class indicators around
     `prior`. With LL' = K'K + ridge A, row k_i has h_ii = ||L^(-1) k_i||^2, and its score that leaves row i
-    out is (k_i c - h_ii y_i) / (1 - h_ii). It costs n m^2 products, and memory for four matrices (m, m).
+    out is (k_i c - h_ii y_i) / (1 - h_ii). It costs n m^2 products, and memory for three matrices (m, m).
 
     Parameters
     ----------
@@ -165,24 +165,44 @@ def fit_ridge(
     -------
     Regression
     """
-    similar, m = similarities_to(kernel.anchors, kernel.sigma), len(kernel.anchors)
+    similar = similarities_to(kernel.anchors, kernel.sigma)
+    gram, KY = _products(lambda run: similar(rows(run)), class_index, prior, len(kernel.anchors))
+    among = similar(kernel.anchors).T
+
+    def solved(ridge: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """L, and the coefficients c."""
+        matrix = among * ridge
+        matrix += gram
+        L, _ = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        return L, cho_solve((L, True), KY, check_finite=False)
+
+    def scores_of(numbers: NDArray[np.int64], L: NDArray[Any], coef: NDArray[Any]) -> NDArray[np.float64]:
+        """Scores (k, n_classes) of these rows, each left out."""
+        scores = np.empty((len(numbers), len(prior)))
+        for run in row_slices(len(numbers)):
+            K, Y = similar(rows(numbers[run])), indicators(class_index[numbers[run]], prior)
+            own = (solve_triangular(L, K.T, lower=True, check_finite=False) ** 2).sum(axis=0)
+            scores[run] = without_own(K @ coef, own, Y) + prior
+        return scores
+
+    judges, best = left_out[spread_rows(len(left_out), MAX_JUDGES)], np.inf
+    for ridge in ridges:
+        loss, sharpness = calibrate(scores_of(judges, *solved(ridge)), class_index[judges])
+        if loss > best:  # the loss has one minimum
+            break
+        best, chosen = loss, (ridge, sharpness)
+    L, coef = solved(chosen[0])
+    return Regression(best, scores_of(left_out, L, coef), coef, chosen[1], chosen[0])
+
+
+def _products(
+    similar: Rows, class_index: NDArray[np.int64], prior: NDArray[np.float64], m: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """K'K (m, m), of which only the lower triangle is filled, and K'Y (m, n_classes)."""
     gram, KY = np.zeros((m, m), order="F"), np.zeros((m, len(prior)))
     for run in row_slices(len(class_index)):
-        K = similar(rows(run))
+        K = similar(run)
         gram = dsyrk(1.0, K.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
         KY += K.T @ indicators(class_index[run], prior)
     gram[np.diag_indices(m)] += MIN_RIDGE * gram.trace()
-    among, K, Y = similar(kernel.anchors).T, similar(rows(left_out)), indicators(class_index[left_out], prior)
-    judges, best = spread_rows(len(left_out), MAX_JUDGING_SCORES // len(prior)), np.inf
-    for ridge in ridges:
-        matrix = among * ridge
-        matrix += gram
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        coef = cho_solve(factor, KY, check_finite=False)
-        own = (solve_triangular(factor[0], K.T, lower=True, check_finite=False) ** 2).sum(axis=0)
-        scores = without_own(K @ coef, own, Y) + prior
-        loss, sharpness = calibrate(scores[judges], class_index[left_out[judges]])
-        if loss > best:  # the loss has one minimum
-            break
-        best, chosen = loss, Regression(loss, scores, coef, sharpness, float(ridge))
-    return chosen
+    return gram, KY

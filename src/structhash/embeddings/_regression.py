@@ -43,9 +43,12 @@ def kernel_rows(X: NDArray[Any], mean: NDArray[Any], units: Any) -> NDArray[np.f
 
 
 def choose_kernel(
-    X: NDArray[Any], class_index: NDArray[np.int64], mean: NDArray[Any], rng: np.random.Generator
+    X: NDArray[Any], class_index: NDArray[np.int64], mean: NDArray[Any], scale: float, rng: np.random.Generator
 ) -> tuple[tuple[float, float], float]:
-    """The units of `kernel_rows` and the bandwidth that maximise the likelihood of sampled rows' labels."""
+    """The units of `kernel_rows` and the bandwidth that maximise the likelihood of sampled rows' labels.
+
+    If all sampled rows are the same, positions are compared, in units of the scale of all rows.
+    """
     drawn = rng.permutation(len(X))[:MAX_TRIAL_ROWS]
     classes = np.unique(class_index[drawn], return_inverse=True)[1]
     units_of_form = [
@@ -61,7 +64,7 @@ def choose_kernel(
         for sigma in np.sqrt(np.multiply(VARIANCES, sum(form))):
             found = regress(rows, classes, sigma, np.arange(len(drawn)))
             trials.append((found.loss, units, float(sigma)))
-    _, units, sigma = min(trials)
+    _, units, sigma = min(trials, default=(0.0, (0.0, scale), 1.0))
     return units, sigma
 
 

@@ -114,8 +114,8 @@ class Posterior(Embedding):
         if class_index is None:
             raise ValueError("the embedding 'posterior' learns from labels; give class_index")
         check_rows_differ(X)
-        mean, _ = mean_and_scale(lambda: float_blocks(X))
-        units, sigma = choose_kernel(X, class_index, mean, rng)
+        mean, scale = mean_and_scale(lambda: float_blocks(X))
+        units, sigma = choose_kernel(X, class_index, mean, scale, rng)
         left_out = points if unlabeled is None else sample_rows(len(X), MAX_LEFT_OUT, rng)
         n_anchors = self._anchors_for(len(X))
         if n_anchors == len(X):
