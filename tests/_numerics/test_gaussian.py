@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
-from structhash._numerics.gaussian import inverse_root, similarities, squared_distances
+from structhash._numerics.gaussian import inverse_root, similarities, similarities_to, squared_distances
 
 
 def test_squared_distances(rng):
@@ -25,6 +25,20 @@ def test_similarities_overwrite_the_distances(rng):
     K = similarities(D, np.asarray(2.0))
     assert K is D
     np.testing.assert_allclose(K, rbf_kernel(Z, Z[:5], gamma=1 / 8))
+
+
+def test_similarities_in_one_product(rng):
+    Z, anchors = rng.standard_normal((9, 4)).astype(np.float32), rng.standard_normal((5, 4)).astype(np.float32)
+    K = similarities_to(anchors, np.float32(2.0))(Z)
+    assert K.dtype == np.float64
+    np.testing.assert_allclose(K, rbf_kernel(Z.astype(float), anchors.astype(float), gamma=1 / 8), rtol=1e-12)
+
+
+def test_no_similarity_exceeds_1_far_from_the_origin(rng):
+    Z = 1e9 + rng.standard_normal((50, 7))
+    K = similarities_to(Z, 1.0)(Z)
+    assert np.isfinite(K).all()
+    assert K.max() <= 1
 
 
 def test_inverse_root(rng):

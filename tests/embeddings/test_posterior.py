@@ -7,7 +7,8 @@ from sklearn.datasets import load_digits
 from sklearn.utils import shuffle
 
 from structhash.embeddings import _regression
-from structhash.embeddings._regression import _calibrate, regress
+from structhash.embeddings._many_rows import Kernel, fit_ridge, regress_on_anchors
+from structhash.embeddings._regression import calibrate, regress
 from structhash.embeddings._targets import sharpen
 from structhash.embeddings.posterior import Posterior
 
@@ -15,34 +16,34 @@ RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(40, 3))
 INDEX = np.r_[np.zeros(14, int), np.ones(13, int), np.full(13, 2)]
 SIGMA = 0.8
+PRIOR = np.bincount(INDEX) / 40
+Y = np.eye(3)[INDEX] - PRIOR
 
 
 def kernel(A, B):
     return np.exp(-((A[:, None] - B) ** 2).sum(axis=-1) / (2 * SIGMA**2))
 
 
-@pytest.mark.parametrize("n_anchors", [40, 12])
-def test_left_out_scores_are_those_of_fits_without_the_row(n_anchors, monkeypatch):
-    ridge = 0.1
-    monkeypatch.setattr(_regression, "POSTERIOR_RIDGES", (ridge,))
+def solve(anchors, rows, ridge=0.1):
+    """Coefficients that minimise ||K c - Y||^2 + ridge c'Ac on these rows."""
+    K, A = kernel(ROWS[rows], anchors), kernel(anchors, anchors)
+    return np.linalg.solve(K.T @ K + ridge * A, K.T @ Y[rows])
+
+
+def test_left_out_scores_are_those_of_fits_without_the_row(monkeypatch):
+    monkeypatch.setattr(_regression, "POSTERIOR_RIDGES", (0.1,))
     monkeypatch.setattr(_regression, "MIN_KERNEL_EIGENVALUE", 0.0)
-    anchors, points = ROWS[:n_anchors], np.arange(5, 25)
-    found = regress(ROWS.__getitem__, anchors, INDEX, SIGMA, points)
-    prior = np.bincount(INDEX) / 40
-    Y, K, among = np.eye(3)[INDEX] - prior, kernel(ROWS, anchors), kernel(anchors, anchors)
-
-    def solve(rows):  # min ||K c - Y||^2 + ridge c'Kc
-        return np.linalg.solve(K[rows].T @ K[rows] + ridge * among, K[rows].T @ Y[rows])
-
-    expected = [K[i] @ solve(np.delete(np.arange(40), i)) + prior for i in points]
+    points, K = np.arange(5, 25), kernel(ROWS, ROWS)
+    found = regress(ROWS, INDEX, SIGMA, points)
+    expected = [K[i] @ solve(ROWS, np.delete(np.arange(40), i)) + PRIOR for i in points]
     np.testing.assert_allclose(found.left_out, expected, atol=1e-6)
-    np.testing.assert_allclose(K @ found.coef, K @ solve(np.arange(40)), atol=1e-6)
+    np.testing.assert_allclose(K @ found.coef, K @ solve(ROWS, np.arange(40)), atol=1e-6)
 
 
 def test_the_sharpness_is_the_likeliest_one():
     scores, index = RNG.normal(size=(50, 4)), RNG.integers(0, 4, 50)
     scores[np.arange(50), index] += 1
-    loss, sharpness = _calibrate(scores, index)
+    loss, sharpness = calibrate(scores, index)
 
     def at(s):
         return -np.log(softmax(s * scores, axis=1)[np.arange(50), index]).mean()
@@ -100,6 +101,81 @@ def test_training_vectors_are_as_unsure_as_those_of_new_rows():
     assert abs(sure[0] - sure[1]) < 0.03 < sure[2] - sure[1]
     np.testing.assert_array_equal(left_out.rows, np.arange(300))
     np.testing.assert_array_equal(left_out.vectors, Z)
+
+
+def test_left_out_scores_with_fewer_anchors_than_rows_are_those_of_fits_without_the_row():
+    points, anchors = np.arange(5, 25), ROWS[:12]
+    kernel_of_12 = Kernel(np.eye(3), anchors, SIGMA)
+    found = fit_ridge(ROWS.__getitem__, kernel_of_12, INDEX, PRIOR, points, [0.1])
+    K = kernel(ROWS, anchors)
+    expected = [K[i] @ solve(anchors, np.delete(np.arange(40), i)) + PRIOR for i in points]
+    np.testing.assert_allclose(found.left_out, expected, atol=1e-6)
+    np.testing.assert_allclose(found.coef, solve(anchors, np.arange(40)), rtol=1e-4)
+    p = softmax(found.sharpness * found.left_out, axis=1)[np.arange(20), INDEX[points]]
+    assert found.loss == pytest.approx(-np.log(p).mean())
+
+
+def test_directions_without_classes_are_left_out_and_ambiguous_rows_are_anchors():
+    rng, y = np.random.default_rng(1), np.repeat([0, 1], 600)
+    X = rng.normal(size=(1200, 40)) * np.r_[2, 2, np.full(38, 0.2)]
+    X[:, 0] += 8 * y
+    X[[600, 1100], 0] = 4  # half way
+    kernel, found = regress_on_anchors(X.__getitem__, y, 4.0, 60, np.arange(0, 1200, 3), rng)
+    assert kernel.directions.shape[1] < 30
+    assert (kernel.directions[:2] ** 2).sum() > 1.98  # the first two features are kept
+    assert len(kernel.anchors) == 60
+    away = np.abs(kernel.anchors - (X[[600, 1100]] @ kernel.directions)[:, None]).max(axis=-1).min(axis=1)
+    np.testing.assert_allclose(away, 0, atol=1e-9)
+    middle = np.abs(kernel.anchors @ kernel.directions[0] - 4) < 2
+    assert middle.mean() > 2 * (np.abs(X[:, 0] - 4) < 2).mean()
+    assert (found.left_out.argmax(axis=1) == y[::3]).mean() > 0.95
+
+
+def test_the_number_of_anchors_grows_with_the_root_of_the_rows():
+    found = [Posterior()._anchors_for(n) for n in (300, 2000, 2001, 8000, 32_000, 10**6)]
+    assert found == [300, 2000, 2000, 4000, 8000, 8000]
+    assert [Posterior(n_anchors=50)._anchors_for(n) for n in (30, 50, 9000)] == [30, 50, 50]
+
+
+@pytest.mark.slow
+def test_more_rows_than_anchors_give_vectors_as_unsure_as_those_of_new_rows():
+    X, y = shuffle(*load_digits(return_X_y=True), random_state=0)
+    piece = Posterior(n_anchors=400)
+    found = piece.fit(X[:1200], y[:1200], None, np.arange(1200), np.random.default_rng(0))
+    assert found.state["directions"].shape[1] == found.state["anchors"].shape[1] < 64
+    new = piece.embed(X[1200:], found.state)
+    right = [(Z.argmax(axis=1) == labels).mean() for Z, labels in ((found.vectors, y[:1200]), (new, y[1200:]))]
+    sure = [piece.at_temperature(Z, 2.0, {}).max(axis=1).mean() for Z in (found.vectors, new)]
+    assert min(right) > 0.95
+    assert abs(right[0] - right[1]) < 0.02
+    assert abs(sure[0] - sure[1]) < 0.02
+
+
+def test_a_few_rows_among_copies_of_one_are_told_apart():
+    X, y = np.zeros((4000, 4)), np.zeros(4000, int)
+    X[:2], y[:2] = 1, 1
+    same = 0
+    for seed in range(4):
+        sampled = np.random.default_rng(seed).permutation(4000)[: _regression.MAX_TRIAL_ROWS]
+        same += sampled.min() > 1
+        found = Posterior(n_anchors=20).fit(X, y, None, np.arange(100), np.random.default_rng(seed))
+        assert np.isfinite(found.vectors).all()
+        P = Posterior().embed(X[[0, -1]], found.state)
+        assert P[0, 1] > P[1, 1]
+    assert same > 0
+
+
+def test_a_state_from_a_file_is_as_declared():
+    X, y = load_digits(return_X_y=True)
+    piece = Posterior(n_anchors=20)
+    state = piece.fit(X[:60], y[:60], None, np.arange(60), np.random.default_rng(0)).state
+    np.testing.assert_array_equal(piece.check_state(state, X[:1]), piece.embed(X[:1], state))
+    for bad in (state["directions"][:, 1:], state["directions"].astype(int), state["directions"] * np.nan):
+        with pytest.raises(ValueError, match=r"directions|matmul"):
+            piece.check_state(state | {"directions": bad}, X[:1])
+    for missing in (state["directions"][:, :0], state["directions"][1:]):
+        with pytest.raises(ValueError, match="matmul"):
+            piece.check_state(state | {"directions": missing}, X[:1])
 
 
 @pytest.mark.slow

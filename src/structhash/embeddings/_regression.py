@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from structhash._numerics.blocks import as_floats, normalize_rows, row_slices, spread_rows
+from structhash._numerics.blocks import as_floats, normalize_rows, spread_rows
 from structhash._numerics.gaussian import similarities, squared_distances
 
 MAX_TRIAL_ROWS = 700  # rows on which form and bandwidth are chosen
@@ -29,6 +28,7 @@ class Regression(NamedTuple):
     left_out: NDArray[np.float64]  # scores (k, n_classes) of these rows, by the other rows
     coef: NDArray[np.float64]  # (m, n_classes)
     sharpness: float  # the factor s in p = softmax(s * scores)
+    ridge: float
 
 
 def kernel_rows(X: NDArray[Any], mean: NDArray[Any], units: Any) -> NDArray[np.float64]:
@@ -43,9 +43,12 @@ def kernel_rows(X: NDArray[Any], mean: NDArray[Any], units: Any) -> NDArray[np.f
 
 
 def choose_kernel(
-    X: NDArray[Any], class_index: NDArray[np.int64], mean: NDArray[Any], rng: np.random.Generator
+    X: NDArray[Any], class_index: NDArray[np.int64], mean: NDArray[Any], scale: float, rng: np.random.Generator
 ) -> tuple[tuple[float, float], float]:
-    """The units of `kernel_rows` and the bandwidth that maximise the likelihood of sampled rows' labels."""
+    """The units of `kernel_rows` and the bandwidth that maximise the likelihood of sampled rows' labels.
+
+    If all sampled rows are the same, positions are compared, in units of the scale of all rows.
+    """
     drawn = rng.permutation(len(X))[:MAX_TRIAL_ROWS]
     classes = np.unique(class_index[drawn], return_inverse=True)[1]
     units_of_form = [
@@ -59,9 +62,9 @@ def choose_kernel(
             continue
         rows = kernel_rows(X[drawn], mean, units)
         for sigma in np.sqrt(np.multiply(VARIANCES, sum(form))):
-            found = regress(rows.__getitem__, rows, classes, sigma, np.arange(len(drawn)))
+            found = regress(rows, classes, sigma, np.arange(len(drawn)))
             trials.append((found.loss, units, float(sigma)))
-    _, units, sigma = min(trials)
+    _, units, sigma = min(trials, default=(0.0, (0.0, scale), 1.0))
     return units, sigma
 
 
@@ -72,13 +75,12 @@ def _root_mean_square_distance(rows: NDArray[np.float64]) -> float:
 
 
 def regress(
-    rows: Callable[[Any], NDArray[np.float64]],
-    anchors: NDArray[np.float64],
+    rows: NDArray[np.float64],
     class_index: NDArray[np.int64],
     sigma: float,
     left_out: NDArray[np.int64],
 ) -> Regression:
-    """Fit the regression at the ridge that maximises the likelihood of the left-out rows' labels.
+    """Fit the regression with all rows as anchors, at the ridge of the highest likelihood of left-out labels.
 
     In the coordinates of the fit, the rows A have A'A = diag(s). Their scores are H Y with H = A diag(1 / (s +
     ridge)) A'; those that leave row i out are (HY - h_ii Y)_i / (1 - h_ii). With many classes, only some
@@ -86,9 +88,8 @@ def regress(
 
     Parameters
     ----------
-    rows : callable
-        Training rows by slice or row numbers, as `kernel_rows` gives them: float64 (k, d).
-    anchors : float64 (m, d)
+    rows : float64 (n, d)
+        Training rows, as `kernel_rows` gives them.
     class_index : int64 (n,)
     sigma : float
         Bandwidth of the Gaussian kernel.
@@ -100,49 +101,45 @@ def regress(
     Regression
     """
     prior = np.bincount(class_index) / len(class_index)
-    values, vectors = np.linalg.eigh(similarities(squared_distances(anchors, anchors), np.asarray(sigma)))
+    values, vectors = np.linalg.eigh(similarities(squared_distances(rows, rows), np.asarray(sigma)))
     kept = values > MIN_KERNEL_EIGENVALUE * values[-1]
-    root = vectors[:, kept] / np.sqrt(values[kept])
-
-    def in_coordinates(part: Any) -> NDArray[np.float64]:
-        return similarities(squared_distances(rows(part), anchors), np.asarray(sigma)) @ root
-
-    def residual_indicators(part: Any) -> NDArray[np.float64]:
-        return (class_index[part, None] == np.arange(len(prior))) - prior
-
-    if len(anchors) == len(class_index):  # K is diagonal already
-        s, AY = values[kept], (vectors[:, kept] * np.sqrt(values[kept])).T @ residual_indicators(slice(None))
-    else:
-        gram, AY = np.zeros((root.shape[1],) * 2), np.zeros((root.shape[1], len(prior)))
-        for run in row_slices(len(class_index)):
-            A = in_coordinates(run)
-            gram += A.T @ A
-            AY += A.T @ residual_indicators(run)
-        s, turn = np.linalg.eigh(gram)
-        root, AY = root @ turn, turn.T @ AY
+    root, s = vectors[:, kept] / np.sqrt(values[kept]), values[kept]
+    AY = (vectors[:, kept] * np.sqrt(s)).T @ indicators(class_index, prior)
     judges = spread_rows(len(left_out), MAX_JUDGING_SCORES // len(prior))
-    A, Y, best = in_coordinates(left_out), residual_indicators(left_out), np.inf
+    A = similarities(squared_distances(rows[left_out], rows), np.asarray(sigma)) @ root
+    Y, best = indicators(class_index[left_out], prior), np.inf
     judging_A, judging_Y, classes = A[judges], Y[judges], class_index[left_out[judges]]
     for ridge in POSTERIOR_RIDGES:
-        shrunk = 1 / (np.maximum(s, 0) + ridge)
-        loss, sharpness = _calibrate(_scores_without_own(judging_A, shrunk, AY, judging_Y) + prior, classes)
+        shrunk = 1 / (s + ridge)
+        loss, sharpness = calibrate(_scores_without_own(judging_A, shrunk, AY, judging_Y) + prior, classes)
         if loss < best:
-            best, chosen = loss, (shrunk, sharpness)
-    shrunk, sharpness = chosen
+            best, chosen = loss, (shrunk, sharpness, ridge)
+    shrunk, sharpness, ridge = chosen
     scores = _scores_without_own(A, shrunk, AY, Y) + prior
-    return Regression(best, scores, root @ (shrunk[:, None] * AY), sharpness)
+    return Regression(best, scores, root @ (shrunk[:, None] * AY), sharpness, ridge)
+
+
+def indicators(class_index: NDArray[np.int64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Class indicators (n, n_classes) around the shares of the classes."""
+    return (class_index[:, None] == np.arange(len(prior))) - prior
 
 
 def _scores_without_own(
     A: NDArray[Any], shrunk: NDArray[Any], AY: NDArray[Any], Y: NDArray[Any]
 ) -> NDArray[np.float64]:
     """Scores (k, n_classes) around the prior of rows A, each without the effect of its own indicators Y."""
-    own = np.minimum(A**2 @ shrunk, 1 - MIN_REST)[:, None]
-    scores: NDArray[np.float64] = (A @ (shrunk[:, None] * AY) - own * Y) / (1 - own)
-    return scores
+    return without_own(A @ (shrunk[:, None] * AY), A**2 @ shrunk, Y)
 
 
-def _calibrate(scores: NDArray[np.float64], class_index: NDArray[np.int64]) -> tuple[float, float]:
+def without_own(
+    scores: NDArray[np.float64], own: NDArray[np.float64], Y: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Scores (k, n_classes) of rows without the effect `own` (k,) of their own indicators Y."""
+    own = np.minimum(own, 1 - MIN_REST)[:, None]
+    return (scores - own * Y) / (1 - own)
+
+
+def calibrate(scores: NDArray[np.float64], class_index: NDArray[np.int64]) -> tuple[float, float]:
     """The least mean -log softmax(s * scores) at the true classes over s, and that s."""
 
     below = scores - scores.max(axis=1, keepdims=True)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from structhash._numerics.blocks import float_type, row_slices, sample_rows
-from structhash._numerics.gaussian import similarities, squared_distances
+from structhash._numerics.gaussian import similarities_to
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, check_rows_differ, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, check_positive
+from structhash.embeddings._many_rows import regress_on_anchors
 from structhash.embeddings._regression import choose_kernel, kernel_rows, regress
 from structhash.embeddings._targets import dot_products, sharpen
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
@@ -22,6 +23,7 @@ from structhash.pieces import Params
 __all__ = ["Posterior"]
 
 MAX_LEFT_OUT = 4000  # training rows by which the ridge is chosen, where the points are other rows
+ALL_ANCHORS = 2000  # training rows up to which each is an anchor
 FEW_ROWS, MANY_ROWS = 10, 100  # training rows a class between which the temperature of rows rises
 
 
@@ -45,7 +47,9 @@ class Posterior(Embedding):
     n_points, n_partners, n_nearest, self_weight
         As in `Embedding`.
     n_anchors : int
-        Training rows that similarities are measured to, at least 2; all where there are fewer.
+        Training rows that similarities are measured to, at most; at least 2. Of n > 2,000 training rows
+        sqrt(2000 n) are chosen, so 8,000 of 32,000. Time grows with n times its square, memory with its square:
+        `structhash.embeddings._many_rows`.
     temperature : float
         Of the probabilities that bits are learned from, and of rows where a class has 10 training rows or
         fewer.
@@ -74,13 +78,14 @@ class Posterior(Embedding):
     state_fields: ClassVar[Fields | None] = (
         Field("center", ("n_features",)),
         Field("units", ("n_units",), least=0),
-        Field("anchors", ("n_anchors", "n_kernel_features")),
+        Field("directions", ("n_kernel_features", "n_directions_or_0")),
+        Field("anchors", ("n_anchors", "n_anchor_features")),
         Field("bandwidth", positive=True),
         Field("coef", ("n_anchors", "n_classes")),
         Field("prior", ("n_classes",)),
     )
 
-    n_anchors: int = 2000
+    n_anchors: int = 8000
     temperature: float = 8.0
     max_row_temperature: float = 16.0
     query_candidates: tuple[float, ...] = (4.0, 2.0, 1.0)
@@ -109,25 +114,29 @@ class Posterior(Embedding):
         if class_index is None:
             raise ValueError("the embedding 'posterior' learns from labels; give class_index")
         check_rows_differ(X)
-        mean, _ = mean_and_scale(lambda: float_blocks(X))
-        units, sigma = choose_kernel(X, class_index, mean, rng)
-        n_anchors = min(self.n_anchors, len(X))
-        anchors = rng.permutation(len(X))[:n_anchors] if n_anchors < len(X) else slice(None)
-
-        def rows(part: Any) -> NDArray[np.float64]:
-            return kernel_rows(X[part], mean, units)
-
+        mean, scale = mean_and_scale(lambda: float_blocks(X))
+        units, sigma = choose_kernel(X, class_index, mean, scale, rng)
         left_out = points if unlabeled is None else sample_rows(len(X), MAX_LEFT_OUT, rng)
-        found = regress(rows, rows(anchors), class_index, sigma, left_out)
+        n_anchors = self._anchors_for(len(X))
+        if n_anchors == len(X):
+            anchors = kernel_rows(X, mean, units)
+            directions = np.empty((anchors.shape[1], 0))  # all
+            found = regress(anchors, class_index, sigma, left_out)
+        else:
+            (directions, anchors, sigma), found = regress_on_anchors(
+                lambda part: kernel_rows(X[part], mean, units), class_index, sigma, n_anchors, left_out, rng
+            )
         factor, dtype = found.sharpness / self.max_row_temperature, float_type(X.dtype)
         state = {
-            "center": mean.astype(dtype),
-            "units": np.array(units, dtype),
-            "anchors": rows(anchors).astype(dtype),
-            "bandwidth": np.asarray(sigma, dtype),
-            "coef": (found.coef * factor).astype(dtype),
-            "prior": (np.bincount(class_index) / len(class_index) * factor).astype(dtype),
+            "center": mean,
+            "units": np.array(units),
+            "directions": directions,
+            "anchors": anchors,
+            "bandwidth": np.asarray(sigma),
+            "coef": found.coef * factor,
+            "prior": np.bincount(class_index) / len(class_index) * factor,
         }
+        state = {name: array.astype(dtype, order="C") for name, array in state.items()}
         kept = LeftOut(left_out, softmax(found.left_out * factor, axis=1).astype(dtype))
         vectors = kept.vectors if unlabeled is None else self.embed(unlabeled[points], state)
         return Embedded(state, vectors, kept)
@@ -135,11 +144,17 @@ class Posterior(Embedding):
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Vectors (n, n_classes) of rows X (n, d), at `max_row_temperature`."""
         out = np.empty((len(X), len(state["prior"])), float_type(X.dtype))
+        similar, coef = similarities_to(state["anchors"], state["bandwidth"]), state["coef"].astype(np.float64)
         for block in row_slices(len(X), FEATURE_BLOCK_ROWS):
             rows = kernel_rows(X[block], state["center"], state["units"])
-            K = similarities(squared_distances(rows, state["anchors"]), state["bandwidth"])
-            out[block] = softmax(K @ state["coef"].astype(np.float64) + state["prior"], axis=1)
+            if state["directions"].size:
+                rows = rows @ state["directions"].astype(np.float64)
+            out[block] = softmax(similar(rows) @ coef + state["prior"], axis=1)
         return out
+
+    def _anchors_for(self, n: int) -> int:
+        """How many of n training rows are anchors."""
+        return min(self.n_anchors, n if n <= ALL_ANCHORS else int(np.sqrt(ALL_ANCHORS * n)))
 
     def targets(
         self,
