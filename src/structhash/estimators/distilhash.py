@@ -35,6 +35,7 @@ from structhash.training.judgements import (
     relevant_documents,
 )
 from structhash.training.problem import Learned, Step
+from structhash.training.row_bits import Interleaved
 
 __all__ = ["DistilHash"]
 
@@ -78,7 +79,8 @@ class DistilHash(LearnedEncoder):
         lacks, such as new products or new people. ``"mixture"`` serves both in one database. ``"centered"``
         needs no labels. ``"auto"`` takes ``"centered"`` without labels and ``"posterior"`` with labels. Where
         `unlabeled` rows are of classes without labels, it takes ``"mixture"`` if only some are, else
-        ``"manifold"``, or ``"metric"`` below 1,500 such rows. `embedding_` and the log report the choice.
+        ``"manifold"``, or ``"metric"`` below 1,500 such rows. With ``"posterior"`` it adds row bits
+        (`structhash.training.row_bits`). `embedding_` and the log report the choice.
     family : str or piece
         Kind of bit, ``names("families")``.
     start : str or piece
@@ -214,13 +216,15 @@ class DistilHash(LearnedEncoder):
         return grid
 
     def about(self) -> dict[str, Any]:
-        """What was distilled, why, and whether queries have codes of their own; see `HashEncoder.about`."""
+        """What was distilled, why, and how queries are coded; see `HashEncoder.about`."""
         learned = (
             {"embedding": spell(self.embedding_)} if self.embedding_ else {"ranking": spell(JUDGED_RANKING)}
         )
         reason = {"because": self.reason_} if self.reason_ else {}
+        function = self.hash_function_
+        rows = {"row bits": function.rows.n_bits} if isinstance(function, Interleaved) else {}
         queries = "codes of their own" if self.queries_differ() else "coded like rows"
-        return {**learned, **reason, "queries": queries}
+        return {**learned, **reason, **rows, "queries": queries}
 
     @property
     def embedding_(self) -> Embedding | None:
