@@ -9,6 +9,7 @@ from structhash import DistilHash
 from structhash.codes import hamming
 from structhash.embeddings._targets import targets_by_cosine
 from structhash.embeddings.mixture import Mixture
+from structhash.embeddings.posterior import Posterior
 from structhash.metrics import average_precision, precision, tie_blocks
 
 X, Y = shuffle(*load_digits(return_X_y=True), random_state=0)
@@ -54,13 +55,15 @@ def test_targets_are_the_mixture(fitted, share):
     found = Mixture(instance_share=share).targets(vectors, queries, partners, m, state)
     P, k = vectors[:, :7].astype(float) ** 16, vectors[:, 7].astype(float)
     P /= P.sum(axis=1, keepdims=True)
-    width = vectors.shape[1] - 64
+    width, sizes = vectors.shape[1] - 64, np.bincount(Y[KNOWN])
     near = targets_by_cosine(vectors[:, 8:width], queries, partners, m)
     inside = targets_by_cosine(vectors[:, width:], queries, partners, m, 20.0)
     for i in (0, 7, 100):
         j = partners[i]
-        of_class, of_new = k[j] * (P[j] @ P[i]), (1 - k[j]) * near[i]
-        alike = k[i] * of_class / of_class.sum() + (1 - k[i]) * of_new / max(of_new.sum(), 1e-300)
+        of_class, of_known, of_new = k[j] * (P[j] @ P[i]), k[j] * near[i], (1 - k[j]) * near[i]
+        of_class, of_known, of_new = (each / max(each.sum(), 1e-300) for each in (of_class, of_known, of_new))
+        trust = P[i] @ (sizes / (sizes + 5))
+        alike = k[i] * (trust * of_class + (1 - trust) * of_known) + (1 - k[i]) * of_new
         nearest = alike * inside[i] / (alike * inside[i]).sum()
         e = share * (k[i] * (P[i] ** 2).sum() + 1 - k[i])
         np.testing.assert_allclose(found[i], (1 - e) * alike + e * nearest, atol=1e-5)
@@ -84,6 +87,66 @@ def test_labels_alone_make_every_row_known():
     np.testing.assert_array_equal(vectors[:, 10], 1)
     np.testing.assert_array_equal(Mixture().embed(X[200:300], state)[:, 10], 1)
     np.testing.assert_array_equal(left_out.vectors, vectors)
+    P = Posterior().fit(X[:200], Y[:200], None, np.arange(200), np.random.default_rng(0)).vectors
+    np.testing.assert_allclose(vectors[:, :10], P, rtol=1e-5)
+
+
+def first_rows(sizes):
+    """Row numbers of the first labelled rows of each class."""
+    return np.concatenate([np.flatnonzero(Y[DATABASE] == c)[:n] for c, n in enumerate(sizes)])
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_few_labels_are_joined_with_the_walk_and_all_rows_are_known(size):
+    rows, rng = first_rows([size] * 10), np.random.default_rng(0)
+    state, vectors, left_out = Mixture().fit(X[rows], Y[rows], X[DATABASE], POINTS, rng)
+    assert "matrix" not in state  # a metric would have the few labels by heart
+    assert Mixture().known_share(vectors, state) > 0.95
+    assert Mixture().label_trust(vectors, state) == pytest.approx(size / (size + 5))
+    alone = Posterior().fit(X[rows], Y[rows], None, np.arange(2), np.random.default_rng(0)).state
+    right, without = (
+        (P.argmax(axis=1) == Y[QUERIES]).mean()
+        for P in (Mixture().embed(X[QUERIES], state)[:, :10], Posterior().embed(X[QUERIES], alone))
+    )
+    assert right > max(without, 0.75)
+    assert left_out.vectors.shape == (len(rows), vectors.shape[1])
+
+
+def test_rare_labels_of_a_frequent_class_are_known():
+    rows = first_rows([100, 80, 60, 40, 20, 12, 8, 5, 3, 2])
+    state, vectors, _ = Mixture().fit(X[rows], Y[rows], X[DATABASE], POINTS, np.random.default_rng(0))
+    assert "matrix" in state
+    assert Mixture().known_share(vectors, state) > 0.8
+    found = Mixture().embed(X[QUERIES], state)[:, :10].argmax(axis=1)
+    alone = Posterior().embed(X[QUERIES], state).argmax(axis=1)
+    rare = Y[QUERIES] >= 7
+    assert (found == Y[QUERIES])[rare].mean() > (alone == Y[QUERIES])[rare].mean() + 0.05
+
+
+def test_one_row_a_class_codes_queries_as_rows():
+    assert Mixture().temperatures(np.arange(5)).queries == ()
+    assert Mixture().temperatures(np.array([0, 1, 1])) == Posterior().temperatures(np.array([0, 1, 1]))
+
+
+@pytest.mark.slow
+def test_codes_of_few_labels_are_better_than_those_of_no_labels_and_of_labels_alone():
+    found, none = {}, DistilHash(32, random_state=0).fit(X[DATABASE])
+    for size in (1, 2, 5):
+        rows = first_rows([size] * 10)
+        model = DistilHash(32, random_state=0).fit(X[rows], Y[rows], unlabeled=X[DATABASE])
+        assert isinstance(model.embedding_, Mixture)
+        found[size] = model
+    found["alone"] = DistilHash(32, random_state=0).fit(X[rows], Y[rows])
+    found["none"] = none
+    scores = {}
+    for name, model in found.items():
+        distances = hamming(model.encode_queries(X[QUERIES]), model.encode(X[DATABASE]))
+        blocks = tie_blocks(distances, Y[QUERIES][:, None] == Y[DATABASE])
+        scores[name] = average_precision(blocks).mean(), precision(blocks, 10).mean()
+    assert scores["none"][0] < scores[1][0] < scores[2][0] + 0.02 < scores[5][0] + 0.04
+    assert scores[5][0] > scores["alone"][0]
+    assert scores["alone"][1] < scores[5][1]
+    assert scores["none"][1] - 0.02 < min(scores[size][1] for size in (1, 2, 5))
 
 
 @pytest.mark.slow

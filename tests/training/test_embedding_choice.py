@@ -50,6 +50,26 @@ def test_it_depends_on_whether_unlabeled_rows_are_of_new_classes(case, caplog):
     np.testing.assert_array_equal(model.encode_queries(X), named.encode_queries(X))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 3])
+def test_few_labels_are_helped_by_the_unlabeled_rows(size):
+    rows = np.concatenate([np.flatnonzero(Y == c)[:size] for c in range(10)])
+    points, _, reason = choose_embedding(X[rows], Y[rows], X, 0)
+    assert type(points.embedding).__name__ == "Mixture"
+    assert reason == "the labels are few, and the unlabeled rows help"
+
+
+def test_one_label_a_class_is_taken_with_any_number_of_unlabeled_rows():
+    rows = np.unique(Y, return_index=True)[1]
+    model = DistilHash(8, random_state=0).fit(X[rows], Y[rows], unlabeled=X[:300])
+    assert type(model.embedding_).__name__ == "Mixture"
+    assert not model.queries_differ()
+    for given in ({}, {"embedding": "posterior", "unlabeled": X[:300]}):
+        rest = {"unlabeled": given.pop("unlabeled", None)}
+        with pytest.raises(ValueError, match="each of the 10 rows has a label of its own"):
+            DistilHash(8, random_state=0, **given).fit(X[rows], Y[rows], **rest)
+
+
 @pytest.mark.parametrize("unlabeled", [None, X[300:500]], ids=["alone", "unlabeled"])
 def test_without_labels_it_is_centered(unlabeled):
     points, rng, *_ = choose_embedding(X[:300], None, unlabeled, 3)

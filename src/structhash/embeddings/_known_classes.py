@@ -17,8 +17,11 @@ from sklearn.isotonic import IsotonicRegression
 from structhash.pieces import Params
 
 RIDGES = np.geomspace(0.01, 1000, 11)
+MAX_OWN = 1 - 1e-6  # share of a row in its own score
 LEAST_CHANCE = 1e-4  # that a row of some score is labelled, and that it is not
 N_SURE = 3  # numbers that say how sure class probabilities are
+ROUNDS = 3  # of estimating how many searched rows of each class there are, and the chances
+MIN_DEVIATION = 3.0  # standard errors from which on a class is not labelled as often as it is searched
 SURELY_KNOWN = 0.75  # the odds at this quantile of the labelled rows are those of rows of known classes
 
 
@@ -40,13 +43,18 @@ class Chances(NamedTuple):
 
 
 def fit_known_classes(
-    labelled: tuple[NDArray[Any], NDArray[np.float64]], searched: tuple[NDArray[Any], NDArray[np.float64]]
+    labelled: tuple[NDArray[Any], NDArray[np.float64]],
+    searched: tuple[NDArray[Any], NDArray[np.float64]],
+    class_index: NDArray[np.int64],
+    of_class: NDArray[np.float64],
+    by_sureness: bool = True,
 ) -> Chances:
     """Learn the chance that a row is of a class that the labelled rows have.
 
     A ridge regression tells labelled from searched rows. An isotonic regression turns its scores into odds that
     a row is labelled. Rows of known classes all have the same odds, so the chance is the odds as a share of
-    these.
+    these. Labelled rows of a class weigh more where the class is more frequent among the searched rows, and less
+    where it is rarer, by more than chance explains.
 
     Parameters
     ----------
@@ -54,30 +62,29 @@ def fit_known_classes(
         Vectors of rows of known classes, and their class probabilities by the other rows.
     searched : ndarrays (u, m), (u, c)
         The same of rows of known and maybe of new classes.
+    class_index : int64 (n,)
+        Of the labelled rows.
+    of_class : float64 (u, c)
+        The best class probabilities of the searched rows, by which those of a class are counted.
+    by_sureness : bool
+        Whether the chance depends on how sure the class probabilities are. Those of left-out rows are less sure
+        where a class has so few rows that each counts.
 
     Returns
     -------
     Chances
     """
-    n, sure = len(labelled[1]), _sureness(labelled[1])
+    n, sure = len(class_index), _sureness(labelled[1])
     units = sure.mean(axis=0), sure.std(axis=0) + np.finfo(np.float32).eps
     rows = np.vstack([_features(*each, *units) for each in (labelled, searched)])
-    is_labelled = np.arange(len(rows)) < n
-    scores, mean, coef = _leave_one_out(rows, is_labelled.astype(np.float64))
-    found = IsotonicRegression(y_min=LEAST_CHANCE, y_max=1 - LEAST_CHANCE).fit(scores, is_labelled)
-    labelled_share = found.predict(scores[:n])
-    of_known = np.quantile(labelled_share / (1 - labelled_share), SURELY_KNOWN)
-    steps = np.minimum(found.y_thresholds_ / (1 - found.y_thresholds_) / of_known, 1)
-    chances = np.interp(scores, found.X_thresholds_, steps)
-    state = {
-        "sure_mean": units[0],
-        "sure_scale": units[1],
-        "known_mean": mean,
-        "known_coef": coef,
-        "known_scores": found.X_thresholds_,
-        "known_chances": steps,
-    }
-    return Chances(state, chances[:n], chances[n:])
+    if not by_sureness:
+        rows[:, -N_SURE:] = 0
+    of_searched = np.ones(len(rows) - n)
+    for _ in range(ROUNDS):
+        weights = _as_searched(class_index, of_searched @ of_class)
+        fitted, chances = _chances(rows, weights)
+        of_searched = chances[n:]
+    return Chances({"sure_mean": units[0], "sure_scale": units[1], **fitted}, chances[:n], of_searched)
 
 
 def constant_chance(n_vectors: int) -> Params:
@@ -113,23 +120,54 @@ def _features(
     return features
 
 
+def _as_searched(class_index: NDArray[np.int64], searched: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights (n,) of labelled rows, 1 on average, by the numbers of searched rows of each class (c,)."""
+    sizes, n = np.bincount(class_index, minlength=len(searched)), len(class_index)
+    m = min(searched.sum(), n)
+    labelled, searched = sizes / n, searched / searched.sum()
+    pooled = (n * labelled + m * searched) / (n + m)
+    error = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
+    differs = np.abs(searched - labelled) > MIN_DEVIATION * error
+    weights: NDArray[np.float64] = np.where(differs, searched / np.maximum(labelled, 1 / n), 1)[class_index]
+    return weights / weights.mean()
+
+
+def _chances(rows: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[Params, NDArray[np.float64]]:
+    """The fitted arrays, and the left-out chances, of rows (n + u, m) of which the first n are labelled."""
+    n, is_labelled = len(weights), np.arange(len(rows)) < len(weights)
+    weights = np.append(weights, np.ones(len(rows) - n))
+    scores, mean, coef = _leave_one_out(rows, is_labelled.astype(np.float64), weights)
+    found = IsotonicRegression(y_min=LEAST_CHANCE, y_max=1 - LEAST_CHANCE).fit(scores, is_labelled, weights)
+    share = found.predict(scores[:n])
+    of_known = np.quantile(share / (1 - share), SURELY_KNOWN, weights=weights[:n], method="inverted_cdf")
+    steps = np.minimum(found.y_thresholds_ / (1 - found.y_thresholds_) / of_known, 1)
+    fitted = {
+        "known_mean": mean,
+        "known_coef": coef,
+        "known_scores": found.X_thresholds_,
+        "known_chances": steps,
+    }
+    return fitted, np.interp(scores, found.X_thresholds_, steps)
+
+
 def _leave_one_out(
-    rows: NDArray[np.float64], wanted: NDArray[np.float64]
+    rows: NDArray[np.float64], wanted: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Ridge regression of n numbers on rows (n, m), at the ridge of least leave-one-out error.
+    """Weighted ridge regression of n numbers on rows (n, m), at the ridge of least leave-one-out error.
 
     Returns the left-out scores (n,) around the mean of `wanted`, the mean of the rows (m,) and the coefficients
     (m,).
     """
-    mean, y = rows.mean(axis=0), wanted - wanted.mean()
-    values, vectors = np.linalg.eigh((rows - mean).T @ (rows - mean))
-    A = (rows - mean) @ vectors
-    Ay, best = A.T @ y, np.inf
+    mean, y = np.average(rows, axis=0, weights=weights), wanted - np.average(wanted, weights=weights)
+    centred = rows - mean
+    values, vectors = np.linalg.eigh((weights[:, None] * centred).T @ centred)
+    A = centred @ vectors
+    Ay, best = A.T @ (weights * y), np.inf
     for ridge in RIDGES:
         shrunk = 1 / (np.maximum(values, 0) + ridge)
-        own = A**2 @ shrunk + 1 / len(rows)
+        own = np.minimum(weights * (A**2 @ shrunk + 1 / weights.sum()), MAX_OWN)
         scores = (A @ (shrunk * Ay) - own * y) / (1 - own)
-        error = ((scores - y) ** 2).mean()
+        error = (weights * (scores - y) ** 2).mean()
         if error < best:
             best, found = error, (scores, mean, vectors @ (shrunk * Ay))
     return found

@@ -79,6 +79,8 @@ class Embedding:
         Whether `fit` needs labels.
     wants_unlabeled : bool
         Whether labels alone are a poor basis, so that unlabeled rows should be given with them.
+    takes_single_rows : bool
+        Whether one labelled row a class is enough where unlabeled rows are given.
     state_fields : tuple of Field or None
         What `state` holds. Models from files are held to it; an embedding without a declaration takes any
         numbers. "n_features" is the width of the rows.
@@ -86,6 +88,7 @@ class Embedding:
 
     labelled: ClassVar[bool] = False
     wants_unlabeled: ClassVar[bool] = False
+    takes_single_rows: ClassVar[bool] = False
     state_fields: ClassVar[Fields | None] = None
 
     n_points: int = 4000

@@ -12,6 +12,7 @@ from structhash._numerics.blocks import float_type, normalize_rows, sample_rows
 from structhash._numerics.validation import check_nonnegative
 from structhash.embeddings._known_classes import chance_of_known_class, constant_chance, fit_known_classes
 from structhash.embeddings._targets import dot_products, sharpen, targets_by_cosine
+from structhash.embeddings._walk_classes import fit_walk_classes, join_walk, without_walk
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
 from structhash.embeddings.centered import Centered
 from structhash.embeddings.manifold import Manifold
@@ -22,6 +23,7 @@ from structhash.pieces import Params
 __all__ = ["Mixture"]
 
 INSTANCE_PERPLEXITY = 20.0  # rows that count as alike a row beyond its class, as a smooth count
+TRUSTED_ROWS = 5  # labelled rows of a class from which on its labels say more than the graph
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,14 @@ class Mixture(Embedding):
 
     labelled: ClassVar[bool] = True
     wants_unlabeled: ClassVar[bool] = True
+    takes_single_rows: ClassVar[bool] = True
     state_fields: ClassVar[Fields | None] = (
         *(Posterior.state_fields or ()),
         *(Manifold.state_fields or ()),
+        Field("trust", ("n_classes",), least=0, most=1),
+        Field("row_weight", positive=True),
+        Field("walk_coef", ("n_vectors", "n_classes")),
+        Field("walk_offset", ("n_classes",)),
         Field("sure_mean", ("n_sure",)),
         Field("sure_scale", ("n_sure",), positive=True),
         Field("known_mean", ("n_known",)),
@@ -99,19 +106,29 @@ class Mixture(Embedding):
             raise ValueError("the embedding 'mixture' learns from labels; give class_index")
         left_out = points if unlabeled is None else sample_rows(len(X), MAX_LEFT_OUT, rng)
         posterior = Posterior().fit(X, class_index, None, left_out, rng)
-        graph = Manifold().fit(X, class_index, unlabeled, points[:1], rng)
-        state = {**posterior.state, **graph.state}
+        sizes = np.bincount(class_index)
+        few = (
+            unlabeled is not None and len(X) - len(sizes) < X.shape[1]
+        )  # `Metric` would have all labels by heart
+        graph = Manifold().fit(X, None if few else class_index, unlabeled, points[:1], rng)
+        state = {**posterior.state, **graph.state, "trust": sizes / (sizes + TRUSTED_ROWS)}
         labelled, P = _Parts.of(X[left_out], state), posterior.vectors
-        searched = labelled if unlabeled is None else _Parts.of(unlabeled[points], state)
         if unlabeled is None:
-            of_points, chances = P, [np.ones(len(P))] * 2
-            state |= constant_chance(labelled.walk.shape[1])
+            searched, of_points, chances = labelled, P, [np.ones(len(P))] * 2
+            n_vectors = labelled.walk.shape[1]
+            state |= {**constant_chance(n_vectors), **without_walk(n_vectors, len(sizes))}
         else:
-            of_points = Posterior().embed(unlabeled[points], state)
+            searched, by_rows = _Parts.of(unlabeled[points], state), Posterior().embed(unlabeled[points], state)
             copies, originals = _same_rows(unlabeled[points], X[left_out])
-            of_points[copies] = P[originals]  # as if the regression had not seen them
-            known, *chances = fit_known_classes((labelled.walk, _sharp(P)), (searched.walk, _sharp(of_points)))
-            state |= known
+            by_rows[copies] = P[originals]  # as if the regression had not seen them
+            walk = labelled.walk if len(left_out) == len(X) else _Parts.of(X, state).walk
+            joined = fit_walk_classes(P, left_out, walk, class_index, Posterior().max_row_temperature)
+            of_points = join_walk(by_rows, searched.walk, joined.state).astype(P.dtype)
+            of_points[copies] = joined.left_out[originals]
+            sides = (labelled.walk, _sharp(P)), (searched.walk, _sharp(by_rows))
+            known, *chances = fit_known_classes(*sides, class_index[left_out], _sharp(of_points), not few)
+            state |= {**joined.state, **known}
+            P = joined.left_out.astype(P.dtype)
         roots = _roots(Posterior().at_temperature(of_points, self.temperatures(class_index).points, state))
         profile = roots.mean(axis=0)
         state |= {"profile": profile, "profile_scale": np.sqrt(((roots - profile) ** 2).sum(axis=1).mean())}
@@ -122,7 +139,8 @@ class Mixture(Embedding):
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Vectors (n, m) of rows X (n, d): class probabilities, k, and the parts of the graph."""
         parts, P = _Parts.of(X, state), Posterior().embed(X, state)
-        return parts.vectors(P, chance_of_known_class(parts.walk, _sharp(P), state))
+        known = chance_of_known_class(parts.walk, _sharp(P), state)
+        return parts.vectors(join_walk(P, parts.walk, state).astype(P.dtype), known)
 
     def targets(
         self,
@@ -133,21 +151,25 @@ class Mixture(Embedding):
         state: Params,
     ) -> NDArray[np.float64]:
         """The mixture of the class docstring, scaled to sum to 1 for each query."""
-        P, known, near, centred = self._split(vectors, state)
-        k, at = known.astype(np.float64), (queries, partners, multiplicities)
-        P = _sharp(P)
+        P, chances, near, centred = self._split(vectors, state)
+        k, at = chances.astype(np.float64), (queries, partners, multiplicities)
+        P, tiny = _sharp(P), np.finfo(np.float32).tiny
         share = self.instance_share * (k * (P**2).sum(axis=1) + 1 - k)[queries, None]
+        known, trust = k[queries, None], (P @ state["trust"])[queries, None]
         P = (P * k[:, None]).astype(np.float32)
-        of_class = (dot_products(P, queries, partners) + np.finfo(np.float32).tiny) * multiplicities
-        of_new = targets_by_cosine(near, *at) * (1 - k[partners]) + np.finfo(np.float32).tiny
-        alike = k[queries, None] * _scaled(of_class) + (1 - k[queries, None]) * _scaled(of_new)
+        near = targets_by_cosine(near, *at)
+        of_class = _scaled((dot_products(P, queries, partners) + tiny) * multiplicities)
+        of_known, of_new = (_scaled(near * each + tiny) for each in (k[partners], 1 - k[partners]))
+        alike = known * (trust * of_class + (1 - trust) * of_known) + (1 - known) * of_new
         nearest = alike / multiplicities * targets_by_cosine(centred, *at, INSTANCE_PERPLEXITY)
         nearest += np.finfo(np.float32).tiny
         return (1 - share) * alike + share * _scaled(nearest)
 
     def temperatures(self, class_index: NDArray[np.int64] | None) -> Temperatures:
-        """Those of `Posterior`."""
-        return Posterior().temperatures(class_index)
+        """Those of `Posterior`; queries are coded as rows are where no class has two rows to judge by."""
+        found = Posterior().temperatures(class_index)
+        single = class_index is not None and np.bincount(class_index).max() == 1
+        return found._replace(queries=()) if single else found
 
     def at_temperature(self, vectors: NDArray[Any], temperature: float, state: Params) -> NDArray[Any]:
         """Probabilities around their mean, times k, beside the other parts; see `Embedding`."""
@@ -155,6 +177,10 @@ class Mixture(Embedding):
         roots = _roots(Posterior().at_temperature(P, temperature, state)) - state["profile"]
         length = self.class_weight / state["profile_scale"]
         return np.hstack([length * known[:, None] * roots, near, centred]).astype(vectors.dtype)
+
+    def label_trust(self, vectors: NDArray[Any], state: Params) -> float:
+        """Share of the target that labels decide where classes are known, on average of vectors (n, m)."""
+        return float((_sharp(self._split(vectors, state)[0]) @ state["trust"]).mean())
 
     def known_share(self, vectors: NDArray[Any], state: Params) -> float:
         """Estimated share of these rows that are of classes with labels, from their vectors (n, m)."""

@@ -249,7 +249,8 @@ class DistilHash(LearnedEncoder):
             other = "embedding='centered' or 'manifold'"
             raise ValueError(f"embedding={self.embedding!r} learns from labels: give y, or {other}")
         checked = self._check_input(X, keep=True)
-        class_index = None if y is None else check_labels(y, len(checked.X))[0]
+        single_rows = unlabeled is not None and (pieces.embedding is None or pieces.embedding.takes_single_rows)
+        class_index = None if y is None else check_labels(y, len(checked.X), single_rows)[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
         chosen = yield from self._distil(checked.X, class_index, others, pieces)
         self._become(checked, chosen, class_index)

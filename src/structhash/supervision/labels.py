@@ -148,7 +148,7 @@ class Labels(Supervision):
         return make_comparisons(queries, near, far)
 
 
-def check_labels(y: Any, n_rows: int) -> tuple[NDArray[np.int64], int]:
+def check_labels(y: Any, n_rows: int, single_rows: bool = False) -> tuple[NDArray[np.int64], int]:
     """Class index of each row, and number of classes, of labels that can be learned from.
 
     Parameters
@@ -157,6 +157,8 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[np.int64], int]:
         One label a row, see `structhash._numerics.labels.read_labels`.
     n_rows : int
         Number of rows that need a label.
+    single_rows : bool
+        Whether one row a class is enough.
 
     Returns
     -------
@@ -167,7 +169,7 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[np.int64], int]:
     Raises
     ------
     ValueError, TypeError
-        If y is not one label a row, or labels are all the same or all distinct.
+        If y is not one label a row, or labels are all the same, or all distinct where that is not enough.
 
     Examples
     --------
@@ -175,17 +177,17 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[np.int64], int]:
     >>> index.tolist(), n_classes
     ([1, 0, 1], 2)
     """
-    index, sizes = check_classes(*read_classes(y, n_rows))
+    index, sizes = check_classes(*read_classes(y, n_rows), single_rows)
     return index, len(sizes)
 
 
 def check_classes(
-    values: NDArray[Any], index: NDArray[np.int64]
+    values: NDArray[Any], index: NDArray[np.int64], single_rows: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The class index of each row, and the rows of each class; ValueError where labels tell no rows apart."""
     n, sizes = len(index), np.bincount(index)
     if len(values) < 2:
         raise ValueError(f"all {n} rows have the label {values.tolist()[0]!r}; give at least 2 classes")
-    if sizes.max() == 1:
+    if sizes.max() == 1 and not single_rows:
         raise ValueError(f"each of the {n} rows has a label of its own; at least one class needs 2 rows")
     return index, sizes

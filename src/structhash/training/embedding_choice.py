@@ -28,8 +28,10 @@ logger = logging.getLogger("structhash")
 MAX_COMPARED_ROWS = 2000  # of the training rows, and of the unlabeled rows
 MIN_GRAPH_ROWS = 1500  # fewer unlabeled rows make too thin a graph for `Manifold`
 MIN_KNOWN_SHARE, MAX_KNOWN_SHARE = 0.25, 0.95  # of the unlabeled rows, between which `Mixture` serves them
+MAX_LABEL_TRUST = 0.9  # of `Mixture`, from which on the labels need no help of the unlabeled rows
 
 _ALL_KNOWN = "the unlabeled rows are of the labelled classes"
+_FEW = "the labels are few, and the unlabeled rows help"
 _ALL_NEW = "unlabeled rows are of classes without labels"
 MIN_EXCESS = 0.05  # by which the evidence must exceed a half
 
@@ -63,8 +65,9 @@ def choose_embedding(
     """Fit the embedding that suits the data.
 
     Without labels it is `Centered`, and with labels alone `Posterior`. With unlabeled rows it depends on how
-    many are of known classes: `Posterior` for nearly all, `Mixture` for a part, `Manifold` for few. Below 1,500
-    unlabeled rows it is `Posterior`, or `Metric` where the evidence of new classes is clear. Codes of
+    many are of known classes: `Posterior` for nearly all, `Mixture` for a part or where the labels are few,
+    `Manifold` where the known ones are few. Below 1,500 unlabeled rows it is `Posterior`, or `Metric` where the
+    evidence of new classes is clear; where no class has two labelled rows, it is `Mixture`. Codes of
     `Posterior` get row bits.
 
     Parameters
@@ -89,14 +92,18 @@ def choose_embedding(
         return _report(*fitted(Centered()), "there are no labels (ITQ is better on some such data: compare)")
     if unlabeled is None:
         return _report(*fitted(Posterior()), "there are labels", row_bits=True)
-    if len(unlabeled) < MIN_GRAPH_ROWS:
+    single = np.bincount(class_index).max() == 1
+    if len(unlabeled) < MIN_GRAPH_ROWS and not single:
         tried = fitted(Posterior())
         chance, error = new_class_evidence(tried[0], unlabeled)
         if chance <= 0.5 + max(MIN_EXCESS, 3 * error):
             return _report(*tried, _ALL_KNOWN, row_bits=True)
         return _report(*fitted(Metric(), again=True), _ALL_NEW)
     tried = fitted(Mixture())
-    share = Mixture().known_share(tried[0].embedded.vectors, tried[0].embedded.state)
+    vectors, state = tried[0].embedded.vectors, tried[0].embedded.state
+    share, trust = Mixture().known_share(vectors, state), Mixture().label_trust(vectors, state)
+    if share >= MAX_KNOWN_SHARE and trust < MAX_LABEL_TRUST:
+        return _report(*tried, _FEW)
     if share >= MAX_KNOWN_SHARE:
         return _report(*fitted(Posterior(), again=True), _ALL_KNOWN, row_bits=True)
     if share < MIN_KNOWN_SHARE:
