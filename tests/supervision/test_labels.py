@@ -267,3 +267,12 @@ def test_both_methods_learn_from_hard_labels(cls, digits):
     )
     assert (soft.transform(X) != hard.transform(X)).any()
     assert hard.score(X, y) > 0.4
+
+
+def test_one_row_a_class_is_enough_where_it_is_said_so():
+    index, n_classes = check_labels(list("cab"), 3, single_rows=True)
+    assert (index.tolist(), n_classes) == ([2, 0, 1], 3)
+    with pytest.raises(ValueError, match="each of the 3 rows has a label of its own"):
+        check_labels(list("cab"), 3)
+    with pytest.raises(ValueError, match="all 1 rows have the label 'a'"):
+        check_labels(["a"], 1, single_rows=True)

@@ -53,8 +53,8 @@ def fit_known_classes(
 
     A ridge regression tells labelled from searched rows. An isotonic regression turns its scores into odds that
     a row is labelled. Rows of known classes all have the same odds, so the chance is the odds as a share of
-    these. Labelled rows of a class weigh more where the class is more frequent among the searched rows, and less
-    where it is rarer, by more than chance explains.
+    these. Labelled rows of a class weigh more where the class is more frequent among the searched rows, and
+    less where it is rarer, by more than chance explains.
 
     Parameters
     ----------

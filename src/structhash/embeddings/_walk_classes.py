@@ -1,7 +1,7 @@
-"""Class probabilities from labelled rows and from the random walk, so that unlabeled rows help where labels are few.
+"""Class probabilities from labelled rows and from the random walk, for classes with few labels.
 
-`Posterior` compares rows with labelled rows alone. A second regression, on the walk vectors of `Manifold`, knows
-how the searched rows lie between them. Left-out labelled rows say how much each of the two counts.
+`Posterior` compares rows with labelled rows alone. A second regression, on the walk vectors of `Manifold`,
+knows how the searched rows lie between them. Left-out labelled rows say how much each of the two counts.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ def fit_walk_classes(
 ) -> WalkClasses:
     """Learn p(c | x), in proportion to p_rows(c | x)^a exp(b f_c(x)) n_c^-t, from left-out rows.
 
-    f is a ridge regression of class indicators on the walk, and n_c are the labelled rows of a class. The weights
-    a, b and t maximise the likelihood of the left-out rows' labels, where each class counts the same: the
-    searched rows need not be divided among the classes as the labels are. The ridge is the largest that is within
-    one standard error of the best, so that few labels smooth more. Between 10 and 20 labelled rows a class
-    (harmonic mean) the logarithm of the joined probabilities passes over to that of p_rows.
+    f is a ridge regression of class indicators on the walk, and n_c are the labelled rows of a class. The
+    weights a, b and t maximise the likelihood of the left-out rows' labels, where each class counts the same:
+    the searched rows need not be divided among the classes as the labels are. The ridge is the largest that is
+    within one standard error of the best, so that few labels smooth more. Between 10 and 20 labelled rows a
+    class (harmonic mean) the walk loses its part, and p becomes p_rows.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def fit_walk_classes(
 
 
 def join_walk(P: NDArray[Any], walk: NDArray[Any], state: Params) -> NDArray[np.float64]:
-    """Joined probabilities (n, n_classes) of rows with probabilities P (n, n_classes) and walk vectors (n, v)."""
+    """Joined probabilities (n, n_classes) of rows with probabilities P and walk vectors (n, v)."""
     scores = state["row_weight"] * _logarithms(P) + walk @ state["walk_coef"] + state["walk_offset"]
     joined: NDArray[np.float64] = softmax(scores, axis=1)
     return joined
@@ -144,7 +144,7 @@ def _choose(
     classes: NDArray[np.int64],
     sizes: NDArray[np.int64],
 ) -> tuple[int, NDArray[np.float64]]:
-    """The number of the ridge, and the weights (3,), by scores (k, n_classes) of left-out rows of these classes."""
+    """The number of the ridge, and the weights (3,), by scores (k, n_classes) of left-out rows."""
     judges = np.flatnonzero(sizes[classes] > 1)
     if not len(judges):
         return ASSUMED_RIDGE, _assumed(WALK_RIDGES[ASSUMED_RIDGE])

@@ -33,11 +33,15 @@ class Mixture(Embedding):
     Let k be the chance that a row is of a class that has labels. It is calibrated on the rows that are searched
     (`structhash.embeddings._known_classes`). Two rows are alike with probability
 
-        k k' sum_c p(c | x) p(c | x') + (1 - k) (1 - k') m(x, x'),
+        k k' (r sum_c p(c | x) p(c | x') + (1 - r) m(x, x')) + (1 - k) (1 - k') m(x, x'),
 
-    where p are the probabilities of `Posterior` and m is the nearness of `Manifold`. A share of the target goes
-    to those of the alike rows that are nearest by the cosine of `Centered`, so that codes keep an order inside
-    a class.
+    where p are class probabilities and m is the nearness of `Manifold`. The trust in labels, r, is the mean of
+    n_c / (n_c + 5) over p(c | x), n_c being the labelled rows of class c. The probabilities are those of
+    `Posterior`; where labels are few or uneven, the random walk of `Manifold` helps
+    (`structhash.embeddings._walk_classes`). One labelled row a class is enough. As long as there are fewer
+    labelled rows than features and classes, the graph is that of `Centered`, because `Metric` would have the
+    labels by heart. A share of the target goes to those of the alike rows that are nearest by the cosine of
+    `Centered`, so that codes keep an order inside a class.
 
     The vectors of a row are its class probabilities, k, its vectors of `Manifold` and its centred row. Bits are
     planes among these, where k multiplies the probabilities: for a row of a new class they say nothing.

@@ -49,6 +49,10 @@ class _Pieces(NamedTuple):
     family: Family
     start: Start
 
+    def single_rows(self, unlabeled: Any) -> bool:
+        """Whether one labelled row a class is enough."""
+        return unlabeled is not None and (self.embedding is None or self.embedding.takes_single_rows)
+
 
 class _Choice(NamedTuple):
     """What was learned, and why."""
@@ -76,11 +80,11 @@ class DistilHash(LearnedEncoder):
     embedding : str or piece
         What is distilled, ``names("embeddings")``. ``"posterior"``, class probabilities, serves the classes
         that y has. ``"manifold"`` (with `unlabeled` rows) and ``"metric"`` (without) serve classes that y
-        lacks, such as new products or new people. ``"mixture"`` serves both in one database. ``"centered"``
-        needs no labels. ``"auto"`` takes ``"centered"`` without labels and ``"posterior"`` with labels. Where
-        `unlabeled` rows are of classes without labels, it takes ``"mixture"`` if only some are, else
-        ``"manifold"``, or ``"metric"`` below 1,500 such rows. With ``"posterior"`` it adds row bits
-        (`structhash.training.row_bits`). `embedding_` and the log report the choice.
+        lacks, such as new products or new people. ``"mixture"`` (with `unlabeled` rows) serves both in one
+        database, and few labels. ``"centered"`` needs no labels. ``"auto"`` takes ``"centered"`` without labels
+        and ``"posterior"`` with labels, with row bits (`structhash.training.row_bits`). With `unlabeled` rows it
+        takes ``"mixture"`` where labels are few or some rows are of classes without labels; where most are,
+        ``"manifold"``, or ``"metric"`` below 1,500 rows. `embedding_` and the log report the choice.
     family : str or piece
         Kind of bit, ``names("families")``.
     start : str or piece
@@ -249,8 +253,7 @@ class DistilHash(LearnedEncoder):
             other = "embedding='centered' or 'manifold'"
             raise ValueError(f"embedding={self.embedding!r} learns from labels: give y, or {other}")
         checked = self._check_input(X, keep=True)
-        single_rows = unlabeled is not None and (pieces.embedding is None or pieces.embedding.takes_single_rows)
-        class_index = None if y is None else check_labels(y, len(checked.X), single_rows)[0]
+        class_index = None if y is None else check_labels(y, len(checked.X), pieces.single_rows(unlabeled))[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
         chosen = yield from self._distil(checked.X, class_index, others, pieces)
         self._become(checked, chosen, class_index)

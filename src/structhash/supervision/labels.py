@@ -177,17 +177,19 @@ def check_labels(y: Any, n_rows: int, single_rows: bool = False) -> tuple[NDArra
     >>> index.tolist(), n_classes
     ([1, 0, 1], 2)
     """
-    index, sizes = check_classes(*read_classes(y, n_rows), single_rows)
-    return index, len(sizes)
+    values, index = read_classes(y, n_rows)
+    if not (single_rows and 1 < len(values) == n_rows):
+        check_classes(values, index)
+    return index, len(values)
 
 
 def check_classes(
-    values: NDArray[Any], index: NDArray[np.int64], single_rows: bool = False
+    values: NDArray[Any], index: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The class index of each row, and the rows of each class; ValueError where labels tell no rows apart."""
     n, sizes = len(index), np.bincount(index)
     if len(values) < 2:
         raise ValueError(f"all {n} rows have the label {values.tolist()[0]!r}; give at least 2 classes")
-    if sizes.max() == 1 and not single_rows:
+    if sizes.max() == 1:
         raise ValueError(f"each of the {n} rows has a label of its own; at least one class needs 2 rows")
     return index, sizes
