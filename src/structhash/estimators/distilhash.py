@@ -80,11 +80,9 @@ class DistilHash(LearnedEncoder):
     embedding : str or piece
         What is distilled, ``names("embeddings")``. ``"posterior"``, class probabilities, serves the classes
         that y has. ``"manifold"`` (with `unlabeled` rows) and ``"metric"`` (without) serve classes that y
-        lacks, such as new products or new people. ``"mixture"`` (with `unlabeled` rows) serves both in one
-        database, and few labels. ``"centered"`` needs no labels. ``"auto"`` takes ``"centered"`` without labels
-        and ``"posterior"`` with labels, with row bits (`structhash.training.row_bits`). With `unlabeled` rows it
-        takes ``"mixture"`` where labels are few or some rows are of classes without labels; where most are,
-        ``"manifold"``, or ``"metric"`` below 1,500 rows. `embedding_` and the log report the choice.
+        lacks. ``"mixture"`` (with `unlabeled` rows) serves both in one database, and few labels. ``"centered"``
+        needs no labels. ``"auto"`` chooses by labels and `unlabeled` rows (`training.embedding_choice`);
+        to ``"posterior"`` it adds row bits (`training.row_bits`). `embedding_` and the log report the choice.
     family : str or piece
         Kind of bit, ``names("families")``.
     start : str or piece
