@@ -72,7 +72,7 @@ def training_rows(rows: NDArray[Any], keep: bool) -> NDArray[Any]:
     rows : ndarray (n, d)
         Of any number type and layout.
     keep : bool
-        Whether a type that becomes the right floats a block at a time, later, stays. float16 does, for instance.
+        Whether a type that becomes the right floats a block at a time, later, stays, such as float16.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def training_rows(rows: NDArray[Any], keep: bool) -> NDArray[Any]:
 
 
 def _are_float32(rows: NDArray[Any]) -> bool:
-    """Whether float32 holds all numbers as they are, and none is near its end; the first other block ends it."""
+    """Whether float32 holds all numbers as they are, none near its end; the first other block decides."""
     if float_type(rows.dtype) == np.float32:
         return True
     for block in row_slices(len(rows)):
