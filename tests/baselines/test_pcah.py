@@ -26,9 +26,10 @@ def test_signs_of_components(digits, rows, n_bits):
 
 
 def test_directions_are_sorted_by_variance(digits):
-    encoder = PCAH(n_bits=40).fit(digits[0])
+    X = digits[0] + 0.1  # learned from in float64
+    encoder = PCAH(n_bits=40).fit(X)
     np.testing.assert_allclose(encoder.planes_ @ encoder.planes_.T, np.eye(40), atol=1e-10)
-    variance = ((digits[0] - encoder.mean_) @ encoder.planes_.T).var(axis=0)
+    variance = ((X - encoder.mean_) @ encoder.planes_.T).var(axis=0)
     assert (np.diff(variance) <= 1e-9).all()
 
 

@@ -204,7 +204,7 @@ def test_a_fingerprint_tells_what_changes_codes_and_nothing_else(model):
 
 
 def test_a_fingerprint_tells_models_apart(model):
-    again, other = (DistilHash(**{**SMALL, "random_state": seed}).fit(X, Y) for seed in (0, 1))
+    again, other = (DistilHash(**SMALL).fit(X[:n], Y[:n]) for n in (len(X), len(X) - 1))
     assert len(model.fingerprint()) == 8
     assert model.fingerprint() == again.fingerprint() != other.fingerprint()
 

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from structhash import CGHash, DistilHash, Qrels, StructHash
+from structhash.estimators._input import training_rows
 from structhash.families.linear import Linear
 from structhash.pieces import names
 
@@ -119,11 +120,136 @@ def test_rows_of_every_type_have_the_codes_of_their_numbers(kind, dtype):
     np.testing.assert_array_equal(model.encode_queries(MORE.astype(dtype)), model.encode_queries(MORE))
 
 
-@pytest.mark.parametrize(("small", "large"), [("uint8", "float32"), ("int64", "float64")])
+@pytest.mark.parametrize("dtype", ["uint8", "int64"])
 @pytest.mark.parametrize("frame", [pd.DataFrame, lambda array: pd.DataFrame(array).convert_dtypes()])
-def test_a_frame_of_integers_is_learned_from_as_an_array_of_them(small, large, frame):
-    learned = DistilHash(**SMALL).fit(frame(X.astype(small)), Y)
-    assert learned.fingerprint() == DistilHash(**SMALL).fit(X.astype(large), Y).fingerprint()
+def test_a_frame_of_integers_is_learned_from_as_an_array_of_them(dtype, frame):
+    learned = DistilHash(**SMALL).fit(frame(X.astype(dtype)), Y)
+    assert learned.fingerprint() == DistilHash(**SMALL).fit(X.astype(dtype), Y).fingerprint()
+
+
+def mixed_frame(array):
+    """A frame whose columns are of several types."""
+    types = ["int64", "float32", "uint8", "float64", "Int16"]
+    return pd.DataFrame(array).astype({j: types[j % 5] for j in range(array.shape[1])})
+
+
+STORED = {
+    **{kind: lambda array, kind=kind: array.astype(kind) for kind in np.typecodes["AllInteger"] + "efdg"},
+    "big-endian": lambda array: array.astype(">f8"),
+    "fortran": np.asfortranarray,
+    "fortran of float32": lambda array: np.asfortranarray(array, np.float32),
+    "lists of integers": lambda array: array.astype(int).tolist(),
+    "mixed frame": mixed_frame,
+}
+
+
+@pytest.fixture(scope="module", params=list(ENCODERS))
+def learned(request):
+    """How a method is fitted, and what it learns from float32 rows."""
+
+    def fitted(rows):
+        more = {"unlabeled": rows} if request.param == "unlabeled" else {}
+        return clone(ENCODERS[request.param]).fit(rows, Y, **more)
+
+    return fitted, fitted(X.astype(np.float32))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stored", list(STORED))
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_equal_values_of_every_type_learn_the_same(learned, stored):
+    fitted, single = learned
+    other = fitted(STORED[stored](X))
+    assert other.fingerprint() == single.fingerprint()
+    np.testing.assert_array_equal(other.encode(STORED[stored](MORE)), single.encode(MORE))
+    np.testing.assert_array_equal(other.encode_queries(STORED[stored](MORE)), single.encode_queries(MORE))
+
+
+@pytest.mark.slow
+def test_truth_values_learn_what_their_numbers_do(learned):
+    fitted, _ = learned
+    rows = X > 7
+    same = {fitted(rows.astype(dtype)).fingerprint() for dtype in (bool, "int8", "int64", "float32", "float64")}
+    assert len(same) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "longdouble"])
+def test_fractions_that_float16_holds_learn_the_same_in_every_type(dtype):
+    rows = NOISY.astype(np.float16)
+    single = DistilHash(**SMALL).fit(rows.astype(np.float32), Y)
+    assert DistilHash(**SMALL).fit(rows.astype(dtype), Y).fingerprint() == single.fingerprint()
+
+
+def test_one_number_that_float32_does_not_hold_keeps_all_in_float64():
+    for place in ((0, 0), (119, 63)):
+        rows = X.copy()
+        rows[place] = 0.1
+        assert DistilHash(**SMALL).fit(rows, Y).hash_function_.bits["normal"].dtype == np.float64
+        assert training_rows(rows, keep=True) is rows
+    assert DistilHash(**SMALL).fit(X, Y).hash_function_.bits["normal"].dtype == np.float32
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_training_rows_have_the_type_of_their_values(keep):
+    def type_of(rows):
+        rows = training_rows(np.asarray(rows), keep)
+        assert rows.flags.c_contiguous
+        return rows.dtype
+
+    kept = np.float16 if keep else np.float32
+    assert type_of(np.float16([[0.5]])) == kept
+    assert type_of(np.array([[0.5]], ">f2")) == kept
+    assert type_of([[0.5, 2.0**24]]) == type_of([[2**24, -(2**31)]]) == np.float32
+    assert type_of([[0.5, 2.0**24 + 1]]) == np.float64
+    assert type_of([[1, 2**24 + 1]]) == (np.int64 if keep else np.float64)
+    assert type_of([[2.0**100]]) == np.float32
+    assert type_of([[2.0**110]]) == np.float64  # too near the end of float32
+    assert type_of([[2.0**-160]]) == type_of([[1e300]]) == type_of([[np.nan]]) == np.float64
+    assert type_of(np.zeros((5000, 2))) == np.float32
+    assert type_of(np.where(np.arange(10000).reshape(5000, 2) < 9999, 0, 0.1)) == np.float64
+
+
+def test_only_the_first_block_is_looked_at_where_it_decides():
+    class Watched(np.ndarray):
+        """Counts the rows that are asked for."""
+
+        def __getitem__(self, key):
+            asked.append(key)
+            return super().__getitem__(key)
+
+    asked = []
+    rows = np.full((5000, 3), 0.1).view(Watched)
+    assert training_rows(rows, keep=True).dtype == np.float64
+    assert asked == [slice(0, 1024)]
+
+
+@pytest.mark.parametrize("embedding", ["posterior", "metric", "manifold", "mixture"])
+@pytest.mark.parametrize("inexact", ["X", "unlabeled", "neither"])
+def test_unlabeled_rows_have_a_type_of_their_own(embedding, inexact):
+    others, found = load_digits().data[300:500], set()
+    for kinds in (("float32", "float64"), ("float64", "int16"), ("int8", "float16")):
+        rows = NOISY if inexact == "X" else X.astype(kinds[0])
+        more = others + 0.1 if inexact == "unlabeled" else others.astype(kinds[1])
+        model = DistilHash(**SMALL, embedding=embedding).fit(rows, Y, unlabeled=more)
+        found.add(model.fingerprint())
+    assert len(found) == 1
+
+
+def test_queries_of_judgements_and_documents_of_every_type_learn_the_same():
+    judged = np.array([[q, d, int(Y[q] == Y[d])] for q in range(9) for d in range(20, 60)])
+    for model in (DistilHash(**SMALL), StructHash(**SMALL, C=30.0)):
+        found = {
+            clone(model).fit(X.astype(kind), Qrels(judged, Q=X[:9].astype(of_queries))).fingerprint()
+            for kind, of_queries in [("float32", "float64"), ("float64", "int8"), ("int64", "float16")]
+        }
+        assert len(found) == 1
+
+
+def test_a_warm_start_goes_on_from_one_type_to_another():
+    model = DistilHash(**SMALL, warm_start=True).fit(X, Y).set_params(n_bits=12)
+    model.fit(X.astype(np.int64), Y)
+    at_once = DistilHash(n_bits=12, random_state=0).fit(X.astype(np.float32), Y)
+    np.testing.assert_array_equal(model.encode(X), at_once.encode(X))
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")

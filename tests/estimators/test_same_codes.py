@@ -28,7 +28,7 @@ def worst_class(sizes, seed, d=32, radius=8.0):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("sizes", [[396, 4], [398, 2], [600, 4], [300, 90, 10, 4]])
+@pytest.mark.parametrize("sizes", [[396, 4], [398, 2], [600, 4], [300, 90, 10, 4], [400, 1], [100, 1]])
 def test_a_rare_class_far_from_the_others_is_found(sizes, seed):
     assert worst_class(sizes, seed) > 0.9
 

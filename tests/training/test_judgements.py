@@ -157,7 +157,7 @@ def test_the_log_says_what_was_found(alone, caplog):
 
 def test_the_problem_is_that_of_structhash_with_its_defaults():
     rng, qrels = np.random.default_rng(0), by_class(20)
-    problem = problem_from_judgements(X[DOCUMENTS], qrels, Linear(), 1e-3, rng)
+    problem = problem_from_judgements(X[DOCUMENTS].astype(np.float32), qrels, Linear(), 1e-3, rng)
     learned = finish(learn_bits(problem, Plan(Spectral(), 6), rng))[1]
     expected = StructHash(6, random_state=0).fit(X[DOCUMENTS], qrels)
     np.testing.assert_array_equal(learned.function.encode(X), expected.encode(X))

@@ -114,8 +114,8 @@ class Baseline(HashEncoder):
         Parameters
         ----------
         X : array (n, d)
-            At least two rows, not all the same. float32 and float64 stay; float16 and small integers become
-            float32, all others float64.
+            At least two rows, not all the same. Rows that float32 holds exactly are learned from in float32,
+            all others in float64, whatever type they come in.
         y : array (n,), optional
             A label a row: text, bytes, booleans, whole numbers or dates; -1 is a class like any other. 0/1
             indicators (n, L) with one label a row are classes, too. Methods that learn without labels ignore

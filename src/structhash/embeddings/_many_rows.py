@@ -17,7 +17,9 @@ from structhash.embeddings._regression import (
     POSTERIOR_RIDGES,
     Regression,
     calibrate,
+    class_prior,
     indicators,
+    judging_rows,
     without_own,
 )
 
@@ -50,6 +52,7 @@ class _Trial(NamedTuple):
 def regress_on_anchors(
     rows: Rows,
     class_index: NDArray[np.int64],
+    alone: NDArray[np.bool_],
     sigma: float,
     n_anchors: int,
     left_out: NDArray[np.int64],
@@ -59,14 +62,16 @@ def regress_on_anchors(
 
     The directions are the leading principal directions of the rows. The others hold little that tells classes
     apart, blur the similarities, and cost time in each comparison. A regression on a sample of rows chooses how
-    many are kept, and the bandwidth, by the likelihood of left-out labels. One half of the anchors are the rows
-    that this regression finds most ambiguous. The other half is drawn at random.
+    many are kept, and the bandwidth, by the likelihood of left-out labels. One half of the anchors are rows
+    alone and the rows that this regression finds most ambiguous. The other half is drawn at random.
 
     Parameters
     ----------
     rows : callable
         Training rows by slice or row numbers: float64 (k, d).
     class_index : int64 (n,)
+    alone : bool (n,)
+        See `rows_alone`.
     sigma : float
         Bandwidth from which the search starts.
     n_anchors : int
@@ -80,24 +85,25 @@ def regress_on_anchors(
     kernel : Kernel
     found : Regression
     """
-    prior, order = np.bincount(class_index) / len(class_index), rng.permutation(len(class_index))
+    prior, order = class_prior(class_index, alone), rng.permutation(len(class_index))
     sample = order[:MAX_TRIAL_ROWS]
-    kernel, found = _trial(rows(sample), class_index[sample], prior, sigma, n_anchors)
+    kernel, found = _trial(rows(sample), class_index[sample], alone[sample], prior, sigma, n_anchors)
 
     def along(part: Any) -> NDArray[np.float64]:
         return rows(part) @ kernel.directions
 
-    margins = _margins(along, kernel, found, prior, len(order))
+    margins = np.where(alone, -np.inf, _margins(along, kernel, found, prior, len(order)))
     ambiguous = np.argsort(margins, kind="stable")[: int(n_anchors * AMBIGUOUS_SHARE)]
     drawn = order[~np.isin(order, ambiguous)][: n_anchors - len(ambiguous)]
     kernel = kernel._replace(anchors=along(np.append(ambiguous, drawn)))
     ridges = [found.ridge * factor for factor in RIDGE_FACTORS]
-    return kernel, fit_ridge(along, kernel, class_index, prior, left_out, ridges)
+    return kernel, fit_ridge(along, kernel, class_index, alone, prior, left_out, ridges)
 
 
 def _trial(
     rows: NDArray[np.float64],
     class_index: NDArray[np.int64],
+    alone: NDArray[np.bool_],
     prior: NDArray[np.float64],
     sigma: float,
     n_anchors: int,
@@ -112,7 +118,7 @@ def _trial(
         kept = directions[:, ::-1][:, :n_directions]
         Z = rows @ kept
         kernel = Kernel(kept, Z[:m], sigma)
-        found = fit_ridge(Z.__getitem__, kernel, class_index, prior, left_out, POSTERIOR_RIDGES)
+        found = fit_ridge(Z.__getitem__, kernel, class_index, alone, prior, left_out, POSTERIOR_RIDGES)
         return _Trial(found.loss, kernel, found)
 
     trials = []
@@ -139,6 +145,7 @@ def fit_ridge(
     rows: Rows,
     kernel: Kernel,
     class_index: NDArray[np.int64],
+    alone: NDArray[np.bool_],
     prior: NDArray[np.float64],
     left_out: NDArray[np.int64],
     ridges: Sequence[float],
@@ -154,9 +161,8 @@ def fit_ridge(
     rows : callable
         As in `regress_on_anchors`, along the directions.
     kernel : Kernel
-    class_index : int64 (n,)
-    prior : float64 (n_classes,)
-        Shares of the classes.
+    class_index, alone, prior
+        As in `regress`, and `class_prior` of both.
     left_out : int64 (k,)
     ridges : sequence of float
         Increasing; the search ends at the first that is worse than the one before.
@@ -182,10 +188,11 @@ def fit_ridge(
         for run in row_slices(len(numbers)):
             K, Y = similar(rows(numbers[run])), indicators(class_index[numbers[run]], prior)
             own = (solve_triangular(L, K.T, lower=True, check_finite=False) ** 2).sum(axis=0)
+            own[alone[numbers[run]]] = 0.0
             scores[run] = without_own(K @ coef, own, Y) + prior
         return scores
 
-    judges, best = left_out[spread_rows(len(left_out), MAX_JUDGES)], np.inf
+    judges, best = left_out[judging_rows(alone[left_out], MAX_JUDGES)], np.inf
     for ridge in ridges:
         loss, sharpness = calibrate(scores_of(judges, *solved(ridge)), class_index[judges])
         if loss > best:  # the loss has one minimum

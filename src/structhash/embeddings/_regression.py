@@ -42,6 +42,27 @@ def kernel_rows(X: NDArray[Any], mean: NDArray[Any], units: Any) -> NDArray[np.f
     return np.hstack(parts)
 
 
+def rows_alone(class_index: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each row (n,) is the only one of its class; False everywhere if all are.
+
+    Left out of its own fit, such a row is never recognised, whatever the settings. It judges none.
+    """
+    alone: NDArray[np.bool_] = (np.bincount(class_index) == 1)[class_index]
+    return alone & ~alone.all()
+
+
+def class_prior(class_index: NDArray[np.int64], alone: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Score (n_classes,) of each class before a row is seen: its share of the rows.
+
+    The class of a row alone counts as much as the largest class. By its share, what is like its only row would
+    be of the largest class, because one row adds less to the scores than the prior takes.
+    """
+    counts = np.bincount(class_index)
+    counts[class_index[alone]] = counts.max()
+    prior: NDArray[np.float64] = counts / counts.sum()
+    return prior
+
+
 def choose_kernel(
     X: NDArray[Any], class_index: NDArray[np.int64], mean: NDArray[Any], scale: float, rng: np.random.Generator
 ) -> tuple[tuple[float, float], float]:
@@ -50,7 +71,7 @@ def choose_kernel(
     If all sampled rows are the same, positions are compared, in units of the scale of all rows.
     """
     drawn = rng.permutation(len(X))[:MAX_TRIAL_ROWS]
-    classes = np.unique(class_index[drawn], return_inverse=True)[1]
+    classes, alone = np.unique(class_index[drawn], return_inverse=True)[1], rows_alone(class_index)[drawn]
     units_of_form = [
         _root_mean_square_distance(normalize_rows(X[drawn])),
         _root_mean_square_distance(as_floats(X[drawn]).astype(np.float64)),
@@ -62,7 +83,7 @@ def choose_kernel(
             continue
         rows = kernel_rows(X[drawn], mean, units)
         for sigma in np.sqrt(np.multiply(VARIANCES, sum(form))):
-            found = regress(rows, classes, sigma, np.arange(len(drawn)))
+            found = regress(rows, classes, alone, sigma, np.arange(len(drawn)))
             trials.append((found.loss, units, float(sigma)))
     _, units, sigma = min(trials, default=(0.0, (0.0, scale), 1.0))
     return units, sigma
@@ -77,6 +98,7 @@ def _root_mean_square_distance(rows: NDArray[np.float64]) -> float:
 def regress(
     rows: NDArray[np.float64],
     class_index: NDArray[np.int64],
+    alone: NDArray[np.bool_],
     sigma: float,
     left_out: NDArray[np.int64],
 ) -> Regression:
@@ -84,13 +106,15 @@ def regress(
 
     In the coordinates of the fit, the rows A have A'A = diag(s). Their scores are H Y with H = A diag(1 / (s +
     ridge)) A'; those that leave row i out are (HY - h_ii Y)_i / (1 - h_ii). With many classes, only some
-    left-out rows judge the ridge: time and memory grow with rows times classes.
+    left-out rows judge the ridge: time and memory grow with rows times classes. Rows alone keep their part.
 
     Parameters
     ----------
     rows : float64 (n, d)
         Training rows, as `kernel_rows` gives them.
     class_index : int64 (n,)
+    alone : bool (n,)
+        See `rows_alone`.
     sigma : float
         Bandwidth of the Gaussian kernel.
     left_out : int64 (k,)
@@ -100,12 +124,12 @@ def regress(
     -------
     Regression
     """
-    prior = np.bincount(class_index) / len(class_index)
+    prior, alone_out = class_prior(class_index, alone), alone[left_out]
     values, vectors = np.linalg.eigh(similarities(squared_distances(rows, rows), np.asarray(sigma)))
     kept = values > MIN_KERNEL_EIGENVALUE * values[-1]
     root, s = vectors[:, kept] / np.sqrt(values[kept]), values[kept]
     AY = (vectors[:, kept] * np.sqrt(s)).T @ indicators(class_index, prior)
-    judges = spread_rows(len(left_out), MAX_JUDGING_SCORES // len(prior))
+    judges = judging_rows(alone_out, MAX_JUDGING_SCORES // len(prior))
     A = similarities(squared_distances(rows[left_out], rows), np.asarray(sigma)) @ root
     Y, best = indicators(class_index[left_out], prior), np.inf
     judging_A, judging_Y, classes = A[judges], Y[judges], class_index[left_out[judges]]
@@ -115,7 +139,7 @@ def regress(
         if loss < best:
             best, chosen = loss, (shrunk, sharpness, ridge)
     shrunk, sharpness, ridge = chosen
-    scores = _scores_without_own(A, shrunk, AY, Y) + prior
+    scores = _scores_without_own(A, shrunk, AY, Y, alone_out) + prior
     return Regression(best, scores, root @ (shrunk[:, None] * AY), sharpness, ridge)
 
 
@@ -124,11 +148,20 @@ def indicators(class_index: NDArray[np.int64], prior: NDArray[np.float64]) -> ND
     return (class_index[:, None] == np.arange(len(prior))) - prior
 
 
+def judging_rows(alone: NDArray[np.bool_], most: int) -> NDArray[np.int64]:
+    """At most `most` of the left-out rows, evenly spread, without rows alone unless there are no others."""
+    judges = spread_rows(len(alone), most)
+    return judges if alone[judges].all() else judges[~alone[judges]]
+
+
 def _scores_without_own(
-    A: NDArray[Any], shrunk: NDArray[Any], AY: NDArray[Any], Y: NDArray[Any]
+    A: NDArray[Any], shrunk: NDArray[Any], AY: NDArray[Any], Y: NDArray[Any], alone: Any = False
 ) -> NDArray[np.float64]:
-    """Scores (k, n_classes) around the prior of rows A, each without the effect of its own indicators Y."""
-    return without_own(A @ (shrunk[:, None] * AY), A**2 @ shrunk, Y)
+    """Scores (k, n_classes) around the prior of rows A, without the effect of their own indicators Y.
+
+    Rows `alone` keep that effect.
+    """
+    return without_own(A @ (shrunk[:, None] * AY), np.where(alone, 0.0, A**2 @ shrunk), Y)
 
 
 def without_own(

@@ -14,7 +14,7 @@ from structhash._numerics.gaussian import similarities_to
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, check_rows_differ, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, check_positive
 from structhash.embeddings._many_rows import regress_on_anchors
-from structhash.embeddings._regression import choose_kernel, kernel_rows, regress
+from structhash.embeddings._regression import choose_kernel, class_prior, kernel_rows, regress, rows_alone
 from structhash.embeddings._targets import dot_products, sharpen
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
 from structhash.io.fields import Field, Fields
@@ -116,15 +116,24 @@ class Posterior(Embedding):
         check_rows_differ(X)
         mean, scale = mean_and_scale(lambda: float_blocks(X))
         units, sigma = choose_kernel(X, class_index, mean, scale, rng)
-        left_out = points if unlabeled is None else sample_rows(len(X), MAX_LEFT_OUT, rng)
+        alone, left_out = rows_alone(class_index), points
+        if unlabeled is not None:
+            beside_others = np.flatnonzero(~alone)
+            left_out = beside_others[sample_rows(len(beside_others), MAX_LEFT_OUT, rng)]
         n_anchors = self._anchors_for(len(X))
         if n_anchors == len(X):
             anchors = kernel_rows(X, mean, units)
             directions = np.empty((anchors.shape[1], 0))  # all
-            found = regress(anchors, class_index, sigma, left_out)
+            found = regress(anchors, class_index, alone, sigma, left_out)
         else:
             (directions, anchors, sigma), found = regress_on_anchors(
-                lambda part: kernel_rows(X[part], mean, units), class_index, sigma, n_anchors, left_out, rng
+                lambda part: kernel_rows(X[part], mean, units),
+                class_index,
+                alone,
+                sigma,
+                n_anchors,
+                left_out,
+                rng,
             )
         factor, dtype = found.sharpness / self.max_row_temperature, float_type(X.dtype)
         state = {
@@ -134,7 +143,7 @@ class Posterior(Embedding):
             "anchors": anchors,
             "bandwidth": np.asarray(sigma),
             "coef": found.coef * factor,
-            "prior": np.bincount(class_index) / len(class_index) * factor,
+            "prior": class_prior(class_index, alone) * factor,
         }
         state = {name: array.astype(dtype, order="C") for name, array in state.items()}
         kept = LeftOut(left_out, softmax(found.left_out * factor, axis=1).astype(dtype))

@@ -69,10 +69,9 @@ class ComparingEncoder(LearnedEncoder):
         Parameters
         ----------
         X : array (n, d)
-            Training rows, or documents where y is `Qrels` with query vectors. Their order in memory does not
-            matter. float16, float32 and integers of up to 16 bits are learned from in float32, all others in
-            float64: the codes of the same numbers agree within each of the two, and may differ by rounding
-            between them.
+            Training rows, or documents where y is `Qrels` with query vectors. The codes depend on their numbers
+            alone, not on their type or order in memory. Rows that float32 holds exactly are learned from in
+            float32, all others in float64.
         y : array (n,), array (n, L) or Supervision
             A label a row (text, bytes, booleans, whole numbers or dates; -1 is a class like any other); 0/1
             indicators of L labels, which are classes where each row has exactly one; or `Labels`, `Triplets`,

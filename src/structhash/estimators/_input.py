@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from structhash._numerics.blocks import as_floats, row_slices
+from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash._numerics.matrices import check_finite_rows, open_matrix
 from structhash.supervision import Qrels
 
@@ -22,7 +22,7 @@ class CheckedInput(NamedTuple):
     Attributes
     ----------
     X : ndarray (n, d)
-        In C order, whatever the order of the input: codes depend on the numbers alone.
+        As `training_rows` gives them: codes depend on the numbers alone.
     columns : dict
         ``n_features_in_`` and, where the columns have names, ``feature_names_in_`` and ``column_names_``.
     """
@@ -38,9 +38,8 @@ def check_input(estimator: BaseEstimator, X: Any, keep: bool, magnitudes: tuple[
     ----------
     estimator : HashEncoder
     X : array (n, d)
-        float32 and float64 stay; float16 and small integers become float32.
     keep : bool
-        Whether a numpy array stays as it is; it then becomes floats a block at a time, later.
+        See `training_rows`.
     magnitudes : (float, float)
         See `HashEncoder`.
 
@@ -54,8 +53,7 @@ def check_input(estimator: BaseEstimator, X: Any, keep: bool, magnitudes: tuple[
         If X is not a finite matrix of at least two rows.
     """
     probe = copy.copy(estimator)  # scikit-learn writes the columns into the estimator it is given
-    rows = _validate(probe, X, keep, reset=True, ensure_min_samples=2)
-    rows = in_plain_layout(rows)
+    rows = training_rows(_validate(probe, X, reset=True, ensure_min_samples=2), keep)
     _check_magnitudes(type(estimator).__name__, rows, magnitudes)
     names = ("n_features_in_", "feature_names_in_")
     columns = {name: getattr(probe, name) for name in names if name in vars(probe)}
@@ -64,14 +62,50 @@ def check_input(estimator: BaseEstimator, X: Any, keep: bool, magnitudes: tuple[
     return CheckedInput(rows, columns)
 
 
-def in_plain_layout(rows: NDArray[Any]) -> NDArray[Any]:
-    """Rows in C order and in the byte order of this machine, without a copy if they are so already."""
-    return rows.astype(rows.dtype.newbyteorder("="), order="C", copy=False)
+def training_rows(rows: NDArray[Any], keep: bool) -> NDArray[Any]:
+    """Rows in C order, in the byte order of this machine and in a type that follows from their values.
+
+    Rows of float32 numbers are float32, all others float64, whatever type they come in.
+
+    Parameters
+    ----------
+    rows : ndarray (n, d)
+        Of any number type and layout.
+    keep : bool
+        Whether a type that becomes the right floats a block at a time, later, stays, such as float16.
+
+    Returns
+    -------
+    ndarray (n, d)
+        Not a copy if they are so already.
+    """
+    dtype = np.dtype(np.float32 if _are_float32(rows) else np.float64)
+    if keep and float_type(rows.dtype) == dtype:
+        dtype = rows.dtype.newbyteorder("=")
+    return rows.astype(dtype, order="C", copy=False)
+
+
+def _are_float32(rows: NDArray[Any]) -> bool:
+    """Whether float32 holds all numbers as they are, none near its end; the first other block decides."""
+    if float_type(rows.dtype) == np.float32:
+        return True
+    for block in row_slices(len(rows)):
+        X = as_floats(rows[block])
+        with np.errstate(over="ignore"):
+            exact = (X.astype(np.float32) == X) & (np.abs(X) <= _largest(np.float32))
+        if not exact.all():
+            return False
+    return True
+
+
+def _largest(dtype: Any) -> float:
+    """The largest magnitude of training rows in a float type, so that sums of squares do not overflow soon."""
+    return float(np.finfo(dtype).max) / 1e8
 
 
 def open_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
     """Rows to encode: a matrix of the right width whose numbers are not checked yet."""
-    opened: NDArray[Any] = _validate(estimator, X, True, reset=False, ensure_min_samples=0)
+    opened: NDArray[Any] = _validate(estimator, X, reset=False, ensure_min_samples=0)
     return opened
 
 
@@ -100,15 +134,18 @@ def _check_magnitudes(method: str, rows: NDArray[Any], allowed: tuple[float, flo
         X = as_floats(rows[block])
         check_finite_rows(X, f"{method}: X", block.start)
         here = max(X.max(), -X.min())
-        if here > np.finfo(X.dtype).max / 1e8:
+        if here > _largest(X.dtype):
             raise ValueError(f"X reaches {here:.3g}, near the end of {X.dtype}; divide it by that")
         largest = max(largest, float(here))
     if largest and not allowed[0] <= largest <= allowed[1]:
         raise ValueError(f"X reaches {largest:.3g}, whose square {method} cannot hold; divide X by that")
 
 
-def _validate(estimator: BaseEstimator, X: Any, keep: bool, **settings: Any) -> Any:
-    """X with names, shape and type checked by scikit-learn, but not whether the numbers are finite."""
+def _validate(estimator: BaseEstimator, X: Any, **settings: Any) -> Any:
+    """X with names, shape and type checked by scikit-learn, but not whether the numbers are finite.
+
+    An array of numbers stays as it is.
+    """
     X = open_matrix(X)
     dtype = _number_type(X)
     if dtype is not None and dtype.kind in "mM":
@@ -124,7 +161,7 @@ def _validate(estimator: BaseEstimator, X: Any, keep: bool, **settings: Any) -> 
         )
     number = dtype is not None and dtype.kind in "fiub"
     allowed: Any = [np.float64, np.float32]
-    if number and isinstance(X, np.ndarray) and keep:
+    if number and isinstance(X, np.ndarray):
         allowed = None
     elif dtype is not None and number and dtype.itemsize <= 2:
         allowed = np.float32

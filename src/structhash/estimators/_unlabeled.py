@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from structhash._numerics.blocks import as_floats, row_slices
 from structhash._numerics.matrices import check_finite_rows
-from structhash.estimators._input import CheckedInput, in_plain_layout, open_beside
+from structhash.estimators._input import CheckedInput, open_beside, training_rows
 
 logger = logging.getLogger("structhash")
 
@@ -33,9 +33,9 @@ def check_unlabeled(estimator: BaseEstimator, checked: CheckedInput, unlabeled: 
     Returns
     -------
     ndarray (m, d)
-        The rows, in C order.
+        The rows, as `training_rows` gives them.
     """
-    rows = in_plain_layout(open_beside(estimator, checked, unlabeled, "unlabeled"))
+    rows = training_rows(open_beside(estimator, checked, unlabeled, "unlabeled"), keep=True)
     same, first = True, as_floats(rows[:1])
     for block in row_slices(len(rows)):
         X = as_floats(rows[block])
