@@ -1,4 +1,4 @@
-"""Kernels of `codes.distances`: plain and weighted Hamming distances of all pairs."""
+"""Kernels of distances of all pairs: differing bits, and sums of one table entry a byte."""
 
 from __future__ import annotations
 
@@ -26,16 +26,21 @@ def count_differing(queries, codes, distances):
 
 
 @njit(cache=True, nogil=True)
-def add_tables(queries, codes, tables, distances):
-    """Write weighted distances of bytes, by float64 tables (n_bytes, 256), to float32 (n_queries, n)."""
+def sum_tables(base, tables, codes, distances):
+    """Write base + the sum of one entry a byte to float32 (n_queries, n).
+
+    Parameters
+    ----------
+    base : float64 (n_queries,)
+    tables : float64 (n_queries, n_bytes, 256)
+    codes : uint8 (n, n_bytes)
+    distances : float32 (n_queries, n)
+        Is overwritten.
+    """
     n, width = codes.shape
-    own = np.empty_like(tables)  # own[b, x]: weight of the bits in which byte x differs from the query
-    for q in range(queries.shape[0]):
-        for b in range(width):
-            for x in range(256):
-                own[b, x] = tables[b, x ^ queries[q, b]]
+    for q in range(len(base)):
         for i in range(n):
             total = 0.0
             for b in range(width):
-                total += own[b, codes[i, b]]
-            distances[q, i] = total
+                total += tables[q, b, codes[i, b]]
+            distances[q, i] = base[q] + total
