@@ -79,6 +79,7 @@ def nearest_tabled(queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
         shift = least.sum(axis=1)
         span = quick.max(axis=2).sum(axis=1, dtype=np.float64) + np.abs(base) + np.abs(least).sum(axis=1)
         slack = (quick.shape[1] + 4) * 2.0**-23 * span  # each sum and rounding errs by at most 2^-24 span
+        quick = quick.reshape(len(base), -1, 4, 256)  # by words
         nearest_by_tables(base, tables, quick, shift, slack, words, codes, heap[0][part], heap[1][part])
     return _in_order(*heap)
 

@@ -12,7 +12,8 @@ from structhash._numerics.kernels import njit
 from structhash._numerics.popcount import popcount
 
 _CODES_A_BLOCK = 4096  # all queries pass over a block of codes while it is in the cache
-_BYTE = np.uint32(255)
+_CODES_A_RUN = 256  # of which later ones mostly have no near code
+_BYTE, _ONE, _TWO, _THREE = np.uint32(255), np.uint32(8), np.uint32(16), np.uint32(24)  # parts of a word
 
 
 @njit(cache=True, nogil=True)
@@ -29,28 +30,29 @@ def nearest_by_bits(queries, codes, distances, rows):
     n, width = codes.shape
     k = distances.shape[1]
     found = np.empty(_CODES_A_BLOCK, np.int32)
-    near = np.empty(_CODES_A_BLOCK, np.int64)
     for first in range(0, n, _CODES_A_BLOCK):
-        size = min(_CODES_A_BLOCK, n - first)
+        block = codes[first : first + _CODES_A_BLOCK]
+        size = len(block)
         for q in range(len(queries)):
             if width == 1:  # the common case of 64 bits needs no inner loop
                 query = queries[q, 0]
                 for i in range(size):
-                    found[i] = popcount(query ^ codes[first + i, 0])
+                    found[i] = popcount(query ^ block[i, 0])
             else:
                 for i in range(size):
                     count = np.uint64(0)
                     for j in range(width):
-                        count += popcount(queries[q, j] ^ codes[first + i, j])
+                        count += popcount(queries[q, j] ^ block[i, j])
                     found[i] = count
-            farthest = distances[q, 0] if first >= k else np.int32(2147483647)
-            n_near = 0
-            for i in range(size):  # without a branch
-                near[n_near] = i
-                n_near += found[i] < farthest
-            for each in range(n_near):
-                i = near[each]
-                _offer(distances[q], rows[q], found[i], first + i)
+            for start in range(0, size, _CODES_A_RUN):
+                farthest = distances[q, 0] if first >= k else np.int32(2147483647)
+                stop, n_near = min(start + _CODES_A_RUN, size), np.int32(0)
+                for i in range(start, stop):  # without a branch, so that the loop is vectorised
+                    n_near += np.int32(found[i] < farthest)
+                if n_near:
+                    for i in range(start, stop):
+                        if found[i] < farthest:
+                            _offer(distances[q], rows[q], found[i], first + i)
 
 
 @njit(cache=True, nogil=True)
@@ -64,7 +66,7 @@ def nearest_by_tables(base, tables, quick, shift, slack, words, codes, distances
     ----------
     base : float64 (n_queries,)
     tables : float64 (n_queries, n_bytes, 256)
-    quick : float32 (n_queries, 4 w, 256)
+    quick : float32 (n_queries, w, 4, 256)
         The tables, each lowered by its least entry; zeros after the last byte.
     shift, slack : float64 (n_queries,)
         Sum of the least entries; largest error of a quick sum and of its limit.
@@ -78,42 +80,41 @@ def nearest_by_tables(base, tables, quick, shift, slack, words, codes, distances
     n, width = codes.shape
     k, n_words = distances.shape[1], words.shape[1]
     half = (n_words + 1) // 2
-    found = np.empty(_CODES_A_BLOCK, np.float32)
+    sums = np.empty(_CODES_A_BLOCK, np.float32)
     near = np.empty(_CODES_A_BLOCK, np.int64)
     for first in range(0, n, _CODES_A_BLOCK):
         size = min(_CODES_A_BLOCK, n - first)
         for q in range(len(base)):
-            table = quick[q]
-            for i in range(size):
-                found[i] = _sum_words(table, words[first + i], 0, half)
             limit = np.float32(np.inf)
             if first >= k:
                 limit = np.float32(distances[q, 0] - base[q] - shift[q] + slack[q])
+            for i in range(size):
+                sums[i] = 0
+            for j in range(half):
+                one, two, three, four = quick[q, j, 0], quick[q, j, 1], quick[q, j, 2], quick[q, j, 3]
+                for i in range(size):
+                    word = words[first + i, j]
+                    sums[i] += (one[word & _BYTE] + two[(word >> _ONE) & _BYTE]) + (
+                        three[(word >> _TWO) & _BYTE] + four[word >> _THREE]
+                    )
             n_near = 0
             for i in range(size):  # without a branch
                 near[n_near] = i
-                n_near += found[i] <= limit
+                n_near += sums[i] <= limit
+            for j in range(half, n_words):
+                one, two, three, four = quick[q, j, 0], quick[q, j, 1], quick[q, j, 2], quick[q, j, 3]
+                for each in range(n_near):
+                    word = words[first + near[each], j]
+                    sums[near[each]] += (one[word & _BYTE] + two[(word >> _ONE) & _BYTE]) + (
+                        three[(word >> _TWO) & _BYTE] + four[word >> _THREE]
+                    )
             for each in range(n_near):
                 i = near[each]
-                if found[i] + _sum_words(table, words[first + i], half, n_words) <= limit:
+                if sums[i] <= limit:
                     total = 0.0
                     for b in range(width):
                         total += tables[q, b, codes[first + i, b]]
                     _offer(distances[q], rows[q], np.float32(base[q] + total), first + i)
-                    if first >= k:
-                        limit = np.float32(distances[q, 0] - base[q] - shift[q] + slack[q])
-
-
-@njit(cache=True, nogil=True)
-def _sum_words(table, code, start, stop):
-    """Sum of the table entries of the words start to stop of one code, float32."""
-    total = np.float32(0)
-    for j in range(start, stop):
-        word, b = code[j], 4 * j
-        total += (table[b, word & _BYTE] + table[b + 1, (word >> np.uint32(8)) & _BYTE]) + (
-            table[b + 2, (word >> np.uint32(16)) & _BYTE] + table[b + 3, word >> np.uint32(24)]
-        )
-    return total
 
 
 @njit(cache=True, nogil=True)
