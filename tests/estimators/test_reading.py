@@ -149,8 +149,8 @@ def test_a_loaded_model_reads_alike(tmp_path):
 @pytest.mark.parametrize(
     ("given", "settings", "message"),
     [
-        (Q, {"reader": "reel"}, "reader='reel': give 'auto', 'bits', 'real'"),
-        (Q, {"reader": None}, "reader=None: give 'auto'"),
+        (Q, {"reader": "reel"}, "reader='reel': give one of auto, bits, real"),
+        (Q, {"reader": None}, "reader=None: give one of auto"),
         (Q, {"n_bits": 9}, "n_bits=9: this model has 8 bits"),
         (Q[:, :3], {}, "X has 3 features"),
         (np.full_like(Q, np.nan), {}, "NaN"),

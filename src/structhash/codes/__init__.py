@@ -4,6 +4,7 @@ A code of ``n_bits`` bits is a row of ``ceil(n_bits / 8)`` bytes. Bit j is in by
 2 ** (j % 8) there (little bit order). The pad bits of the last byte are zero.
 """
 
+from structhash.codes.decoding import Decoder
 from structhash.codes.distances import (
     as_words,
     byte_tables,
@@ -25,6 +26,7 @@ from structhash.codes.planes import (
 from structhash.codes.prepared import PreparedQueries, prepare_values, prepared_distances
 
 __all__ = [
+    "Decoder",
     "PlaneProduct",
     "Planes",
     "PreparedQueries",

@@ -26,13 +26,14 @@ def count_differing(queries, codes, distances):
 
 
 @njit(cache=True, nogil=True)
-def sum_tables(base, tables, codes, distances):
-    """Write base + the sum of one entry a byte to float32 (n_queries, n).
+def sum_tables(base, tables, terms, codes, distances):
+    """Write base + the sum of one entry a byte + a term of the code to float32 (n_queries, n).
 
     Parameters
     ----------
     base : float64 (n_queries,)
     tables : float64 (n_queries, n_bytes, 256)
+    terms : float32 (n,)
     codes : uint8 (n, n_bytes)
     distances : float32 (n_queries, n)
         Is overwritten.
@@ -43,4 +44,21 @@ def sum_tables(base, tables, codes, distances):
             total = 0.0
             for b in range(width):
                 total += tables[q, b, codes[i, b]]
-            distances[q, i] = base[q] + total
+            distances[q, i] = base[q] + total + terms[i]
+
+
+@njit(cache=True, nogil=True)
+def add_squared_lengths(offset, tables, codes, lengths):
+    """Write ||offset + sum of one vector a byte||^2 of codes (n, n_bytes) to float32 (n,).
+
+    Offset (d,) and tables (n_bytes, 256, d) are float32.
+    """
+    total = np.empty_like(offset)
+    for i in range(len(codes)):
+        total[:] = offset
+        for b in range(codes.shape[1]):
+            total += tables[b, codes[i, b]]
+        length = 0.0
+        for each in total:
+            length += np.float64(each) * each
+        lengths[i] = length

@@ -154,15 +154,20 @@ def weighted_hamming(queries: ArrayLike, codes: ArrayLike, weights: ArrayLike) -
 
 
 def table_distances(
-    base: NDArray[np.float64], tables: NDArray[np.float64], codes: NDArray[np.uint8]
+    base: NDArray[np.float64],
+    tables: NDArray[np.float64],
+    codes: NDArray[np.uint8],
+    terms: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
-    """Distances that are a base a query and the sum of one table entry a byte.
+    """Distances that are a base a query, the sum of one table entry a byte, and a term of the code.
 
     Parameters
     ----------
     base : float64 array (n_queries,)
     tables : float64 array (n_queries, n_bytes, 256)
     codes : uint8 array (n, n_bytes)
+    terms : float32 array (n,), optional
+        0 by default.
 
     Returns
     -------
@@ -170,7 +175,8 @@ def table_distances(
         Added in float64 and rounded once.
     """
     distances = np.empty((len(base), len(codes)), np.float32)
-    sum_tables(base, tables, codes, distances)
+    terms = np.zeros(len(codes), np.float32) if terms is None else terms
+    sum_tables(base, tables, terms, codes, distances)
     return distances
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.blocks import row_slices, rows_within
 from structhash._numerics.validation import describe
+from structhash.codes.decoding import Decoder
 from structhash.codes.distances import byte_tables, hamming, table_distances
 from structhash.codes.packing import check_codes, check_n_bits, pack
 
@@ -25,7 +26,8 @@ class PreparedQueries:
 
     The distance of query q to a code b is ``base[q] + sum_j values[q, j] b_j`` with one number a bit, or
     ``base[q] + sum_j values[q, j, byte j of b]`` with one table a byte. It is added in float64 and rounded once
-    to float32. `len` gives the number of queries, and a slice some of them.
+    to float32. With a decoder, the squared length of the vector of the code is added, too. `len` gives the
+    number of queries, and a slice some of them.
 
     Parameters
     ----------
@@ -35,6 +37,8 @@ class PreparedQueries:
         Stored as float64.
     values : float array (n_queries, n_bits) or (n_queries, ceil(n_bits / 8), 256)
         Stored as float32, so that sums in float64 do not depend on their order.
+    decoder : Decoder, optional
+        An index computes the squared lengths of its codes once, and keeps them while it has the codes.
 
     Raises
     ------
@@ -51,6 +55,7 @@ class PreparedQueries:
     n_bits: int
     base: NDArray[np.float64]
     values: NDArray[np.float32]
+    decoder: Decoder | None = None
 
     def __post_init__(self) -> None:
         n_bits, base = check_n_bits(self.n_bits), _numbers("base", self.base)
@@ -88,7 +93,7 @@ class PreparedQueries:
 
     def codes(self) -> NDArray[np.uint8] | None:
         """Packed codes whose Hamming distances are these distances; None if there are none."""
-        if self.values.ndim == 3 or not (np.abs(self.values) == 1).all():
+        if self.decoder is not None or self.values.ndim == 3 or not (np.abs(self.values) == 1).all():
             return None
         bits = self.values < 0
         return pack(bits) if np.array_equal(self.base, bits.sum(axis=1)) else None
@@ -159,9 +164,10 @@ def prepared_distances(queries: PreparedQueries, codes: ArrayLike) -> NDArray[np
     codes = check_codes(codes, queries.n_bits)
     if (plain := queries.codes()) is not None:
         return hamming(plain, codes).astype(np.float32)
+    terms = None if queries.decoder is None else queries.decoder.squared_lengths(codes)
     distances = np.empty((len(queries), len(codes)), np.float32)
     for part in row_slices(len(queries), rows_within(256 * codes.shape[1], _TABLES_AT_ONCE)):
-        distances[part] = table_distances(queries.base[part], queries[part].tables(), codes)
+        distances[part] = table_distances(queries.base[part], queries[part].tables(), codes, terms)
     return distances
 
 

@@ -9,17 +9,10 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import BLOCK_ROWS, row_slices
 from structhash._numerics.matrices import check_finite_rows
-from structhash._numerics.validation import describe
 from structhash.codes import PreparedQueries, prepare_values, unpack
 from structhash.estimators.contract import EncoderContract
 
 READERS = ("auto", "bits", "real")
-
-
-def check_reader(reader: Any) -> None:
-    """ValueError unless this is the name of a reader."""
-    if not (isinstance(reader, str) and reader in READERS):
-        raise ValueError(f"reader={describe(reader)}: give {', '.join(map(repr, READERS))}")
 
 
 def prepare(

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from structhash._numerics.validation import check_list, describe
+from structhash._numerics.validation import check_choice, check_list, describe
 from structhash.codes import PreparedQueries, unpack
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.estimators._fitted import check_attributes
 from structhash.estimators._input import CheckedInput, check_input, open_rows
 from structhash.estimators._model_file import checksum, write_model
-from structhash.estimators._reading import check_reader, prepare
+from structhash.estimators._reading import READERS, prepare
 from structhash.estimators._score import label_retrieval
 from structhash.estimators.contract import EncoderContract
 
@@ -104,7 +104,7 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
             is not allowed.
         """
         n_bits = self._check_prefix(n_bits)
-        check_reader(reader)
+        check_choice("reader", reader, READERS)
         weights = None if self.search_weights_ is None else self.weights_at(n_bits)
         return prepare(self, Q, open_rows(self, Q), n_bits, reader, weights)
 

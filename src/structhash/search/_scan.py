@@ -18,6 +18,7 @@ from structhash.codes import (
     table_distances,
     weighted_tables,
 )
+from structhash.search._lengths import squared_lengths
 from structhash.search._scan_kernels import nearest_by_bits, nearest_by_tables
 
 __all__ = ["Found", "Tabled", "Within", "nearest", "nearest_tabled", "within", "within_tabled"]
@@ -52,6 +53,11 @@ class Tabled:
         assert self.weights is not None
         return np.zeros(len(self)), weighted_tables(self.queries, byte_tables(self.weights))
 
+    def terms(self, codes: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """A term of each code (n,), that all its distances have."""
+        decoder = self.queries.decoder if isinstance(self.queries, PreparedQueries) else None
+        return np.zeros(len(codes), np.float32) if decoder is None else squared_lengths(decoder, codes)
+
     def plain(self) -> NDArray[np.uint8] | None:
         """Packed codes whose Hamming distances are these distances; None if there are none."""
         return self.queries.codes() if isinstance(self.queries, PreparedQueries) else None
@@ -70,48 +76,52 @@ def nearest_tabled(queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
         distances, rows = nearest(plain, codes, k)
         return distances.astype(np.float32), rows
     heap = np.empty((len(queries), k), np.float32), np.empty((len(queries), k), np.int64)
-    words = as_words(codes, np.uint32)
+    words, terms = as_words(codes, np.uint32), queries.terms(codes)
     for part in row_slices(len(queries), rows_within(256 * codes.shape[1], _TABLES_AT_ONCE)):
         base, tables = queries[part].tables()
         least = tables.min(axis=2)
         quick = np.zeros((len(base), 4 * words.shape[1], 256), np.float32)
         quick[:, : codes.shape[1]] = tables - least[:, :, None]
-        shift = least.sum(axis=1)
+        shift = least.sum(axis=1) + terms.min()
         span = quick.max(axis=2).sum(axis=1, dtype=np.float64) + np.abs(base) + np.abs(least).sum(axis=1)
+        span += 2 * np.abs(terms).max()
         slack = (quick.shape[1] + 4) * 2.0**-23 * span  # each sum and rounding errs by at most 2^-24 span
         quick = quick.reshape(len(base), -1, 4, 256)  # by words
-        nearest_by_tables(base, tables, quick, shift, slack, words, codes, heap[0][part], heap[1][part])
+        nearest_by_tables(base, tables, terms, quick, shift, slack, words, codes, heap[0][part], heap[1][part])
     return _in_order(*heap)
 
 
 def within(queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float) -> Within:
     """All codes within Hamming distance r of each query, by (query, distance, row)."""
-    return _within(len(queries), lambda part: lambda block: hamming(queries[part], block), codes, r, np.int32)
+    return _within(
+        len(queries), lambda part: lambda block: hamming(queries[part], codes[block]), len(codes), r, np.int32
+    )
 
 
 def within_tabled(queries: Tabled, codes: NDArray[np.uint8], r: float) -> Within:
     """All codes within r of each query by sums of table entries, by (query, distance, row)."""
 
-    def distances_of(part: slice) -> Callable[[NDArray[np.uint8]], NDArray[Any]]:
+    def distances_of(part: slice) -> Callable[[slice], NDArray[Any]]:
         base, tables = queries[part].tables()
-        return lambda block: table_distances(base, tables, block)
+        return lambda block: table_distances(base, tables, codes[block], terms[block])
 
-    return _within(len(queries), distances_of, codes, r, np.float32)
+    terms = queries.terms(codes)
+    return _within(len(queries), distances_of, len(codes), r, np.float32)
 
 
 def _within(
     n_queries: int,
-    distances_of: Callable[[slice], Callable[[NDArray[np.uint8]], NDArray[Any]]],
-    codes: NDArray[np.uint8],
+    distances_of: Callable[[slice], Callable[[slice], NDArray[Any]]],
+    n: int,
     r: float,
     dtype: type[Any],
 ) -> Within:
-    """What `distances_of` a few queries, to a block of codes, is at most r."""
+    """The codes whose distance, by `distances_of` a few queries to a block of n codes, is at most r."""
     lims, found = [np.zeros(1, np.int64)], [(np.empty(0, dtype), np.empty(0, np.int64))]
     for part in row_slices(n_queries, _QUERIES_A_BLOCK):
         hits, distances_to = [], distances_of(part)
-        for block in row_slices(len(codes), _CODES_A_BLOCK):
-            distances = distances_to(codes[block])
+        for block in row_slices(n, _CODES_A_BLOCK):
+            distances = distances_to(block)
             query, column = np.nonzero(distances <= r)
             hits.append((distances[query, column], column + block.start, query))
         near, rows, query = (np.concatenate(each) for each in zip(*hits))

@@ -56,8 +56,8 @@ def nearest_by_bits(queries, codes, distances, rows):
 
 
 @njit(cache=True, nogil=True)
-def nearest_by_tables(base, tables, quick, shift, slack, words, codes, distances, rows):
-    """Write the nearest codes of each query by base + the sum of one table entry a byte, as heaps.
+def nearest_by_tables(base, tables, terms, quick, shift, slack, words, codes, distances, rows):
+    """Write the nearest codes of each query by base + the sum of one table entry a byte + a term of the code.
 
     A code is first judged by a float32 sum of the first half of its bytes, which is a lower bound, then by the
     float32 sum of all. Only a code that may be near is summed in float64.
@@ -66,10 +66,11 @@ def nearest_by_tables(base, tables, quick, shift, slack, words, codes, distances
     ----------
     base : float64 (n_queries,)
     tables : float64 (n_queries, n_bytes, 256)
+    terms : float32 (n,)
     quick : float32 (n_queries, w, 4, 256)
         The tables, each lowered by its least entry; zeros after the last byte.
     shift, slack : float64 (n_queries,)
-        Sum of the least entries; largest error of a quick sum and of its limit.
+        Sum of the least entries and of the least term; largest error of a quick sum and of its limit.
     words : uint32 (n, w)
         The codes, four bytes a word.
     codes : uint8 (n, n_bytes)
@@ -79,7 +80,7 @@ def nearest_by_tables(base, tables, quick, shift, slack, words, codes, distances
     """
     n, width = codes.shape
     k, n_words = distances.shape[1], words.shape[1]
-    half = (n_words + 1) // 2
+    half, least = (n_words + 1) // 2, terms.min()
     sums = np.empty(_CODES_A_BLOCK, np.float32)
     near = np.empty(_CODES_A_BLOCK, np.int64)
     for first in range(0, n, _CODES_A_BLOCK):
@@ -89,7 +90,7 @@ def nearest_by_tables(base, tables, quick, shift, slack, words, codes, distances
             if first >= k:
                 limit = np.float32(distances[q, 0] - base[q] - shift[q] + slack[q])
             for i in range(size):
-                sums[i] = 0
+                sums[i] = terms[first + i] - least
             for j in range(half):
                 one, two, three, four = quick[q, j, 0], quick[q, j, 1], quick[q, j, 2], quick[q, j, 3]
                 for i in range(size):
@@ -114,7 +115,7 @@ def nearest_by_tables(base, tables, quick, shift, slack, words, codes, distances
                     total = 0.0
                     for b in range(width):
                         total += tables[q, b, codes[first + i, b]]
-                    _offer(distances[q], rows[q], np.float32(base[q] + total), first + i)
+                    _offer(distances[q], rows[q], np.float32(base[q] + total + terms[first + i]), first + i)
 
 
 @njit(cache=True, nogil=True)
