@@ -76,8 +76,7 @@ def search(
     out : path or None
         A .npz file to write.
     reader : str
-        How vectors are read: "bits", "real" or "auto", as `HashEncoder.prepare_queries` says, or the file of a
-        fitted reader.
+        How vectors are read: as `HashEncoder.prepare_queries` says, or the file of a fitted reader.
     among : path or None
         A .npy file of ids, or of a mask in ascending order of ids: search only these codes.
     force, as_json : bool
