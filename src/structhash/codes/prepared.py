@@ -81,7 +81,7 @@ class PreparedQueries:
     def __len__(self) -> int:
         return len(self.base)
 
-    def __getitem__(self, part: slice) -> Self:
+    def __getitem__(self, part: slice | NDArray[np.int64]) -> Self:
         return replace(self, base=self.base[part], values=self.values[part])
 
     def tables(self) -> NDArray[np.float64]:

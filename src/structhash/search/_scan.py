@@ -18,10 +18,10 @@ from structhash.codes import (
     table_distances,
     weighted_tables,
 )
-from structhash.search._lengths import squared_lengths
+from structhash.search._kept import squared_lengths
 from structhash.search._scan_kernels import nearest_by_bits, nearest_by_tables
 
-__all__ = ["Found", "Tabled", "Within", "nearest", "nearest_tabled", "within", "within_tabled"]
+__all__ = ["Found", "Tabled", "Within", "in_order", "nearest", "nearest_tabled", "within", "within_tabled"]
 
 Found = tuple[NDArray[Any], NDArray[np.int64]]  # distances and rows (n_queries, k), by (distance, row)
 Within = tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]  # lims, distances and rows
@@ -43,7 +43,7 @@ class Tabled:
     def __len__(self) -> int:
         return len(self.queries)
 
-    def __getitem__(self, part: slice) -> Tabled:
+    def __getitem__(self, part: slice | NDArray[np.int64]) -> Tabled:
         return Tabled(self.queries[part], self.weights)
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -67,7 +67,7 @@ def nearest(queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int) -> Fou
     """The k nearest codes by Hamming distance; k is at most their number."""
     heap = np.empty((len(queries), k), np.int32), np.empty((len(queries), k), np.int64)
     nearest_by_bits(as_words(queries, np.uint64), as_words(codes, np.uint64), *heap)
-    return _in_order(*heap)
+    return in_order(*heap)
 
 
 def nearest_tabled(queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
@@ -88,7 +88,7 @@ def nearest_tabled(queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
         slack = (quick.shape[1] + 4) * 2.0**-23 * span  # each sum and rounding errs by at most 2^-24 span
         quick = quick.reshape(len(base), -1, 4, 256)  # by words
         nearest_by_tables(base, tables, terms, quick, shift, slack, words, codes, heap[0][part], heap[1][part])
-    return _in_order(*heap)
+    return in_order(*heap)
 
 
 def within(queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float) -> Within:
@@ -132,7 +132,7 @@ def _within(
     return np.cumsum(np.concatenate(lims)), near, rows
 
 
-def _in_order(distances: NDArray[Any], rows: NDArray[np.int64]) -> Found:
+def in_order(distances: NDArray[Any], rows: NDArray[np.int64]) -> Found:
     """Heaps (n_queries, k) sorted by (distance, row)."""
     order = np.lexsort([rows, distances])
     return np.take_along_axis(distances, order, 1), np.take_along_axis(rows, order, 1)

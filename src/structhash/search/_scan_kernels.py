@@ -119,6 +119,17 @@ def nearest_by_tables(base, tables, terms, quick, shift, slack, words, codes, di
 
 
 @njit(cache=True, nogil=True)
+def sum_candidates(base, tables, codes, rows, distances):
+    """Write base + the sum of one table entry a byte of some rows (n_queries, m) to float32 (n_queries, m)."""
+    for q in range(len(rows)):
+        for i in range(rows.shape[1]):
+            total = 0.0
+            for b in range(codes.shape[1]):
+                total += tables[q, b, codes[rows[q, i], b]]
+            distances[q, i] = base[q] + total
+
+
+@njit(cache=True, nogil=True)
 def _offer(distances, rows, distance, row):
     """Put a code into the heap of one query; rows below k always enter, in their order."""
     k, place = len(distances), np.int64(0)

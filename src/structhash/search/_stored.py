@@ -20,7 +20,7 @@ from structhash.search._checks import (
     check_radius,
     refuse_repeated,
 )
-from structhash.search._scan import Tabled, nearest, nearest_tabled, within, within_tabled
+from structhash.search._scan import Found, Tabled, nearest, nearest_tabled, within, within_tabled
 from structhash.search.base import Index
 
 __all__ = ["StoredIndex"]
@@ -38,8 +38,8 @@ class StoredIndex(Index):
     codes of an add or none of them, and an add that is interrupted leaves the index as it was. A search waits
     for no lock. It goes from block to block, so that an add between two searches costs little.
 
-    A subclass may override `_nearest` and `_within`, which search one block by plain Hamming distance. Weights
-    and prepared queries take the scan of this package.
+    A subclass may override `_nearest` and `_within`, which search one block by plain Hamming distance, and
+    `_nearest_tabled`, which serves weights and prepared queries. By default all take the scan of this package.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class StoredIndex(Index):
             for first, block in numbered(blocks):
                 fewer = min(k, len(block.codes))
                 if isinstance(queries, Tabled):
-                    near, rows = nearest_tabled(queries[part], block.codes, fewer)
+                    near, rows = self._nearest_tabled(queries[part], block.codes, fewer)
                 else:
                     near, rows = self._nearest(queries[part], block.codes, fewer)
                 found.append((near, ids_of(rows, first, block)))
@@ -154,6 +154,10 @@ class StoredIndex(Index):
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Distances and rows (n_queries, k) of the nearest codes, by (distance, row); k is at most n."""
         return nearest(queries, codes, k)
+
+    def _nearest_tabled(self, queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
+        """`_nearest` by sums of table entries, for weights and prepared queries."""
+        return nearest_tabled(queries, codes, k)
 
     def _within(
         self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float
