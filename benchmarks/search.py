@@ -4,12 +4,12 @@
     python benchmarks/search.py rates ../shared/data benchmarks/results/search/rates.json
 
 - readers: the share of the ten nearest documents, by the vectors, that a search for ten finds, and nDCG@10
-  where there are judgements. Codes are learned without labels from the documents themselves, and so are product
-  quantisers of faiss of the same bytes. `auto` is what `fit_reader` chooses on held-out documents; no query takes
-  part. Rows of glove have unit length, those of the others stay.
-- rates: milliseconds a query for the 100 nearest of 1,000,000 codes, on one thread, of several indexes by turns,
-  the best of five rounds. The codes are learned from SIFT descriptors. The million are the 100,000 descriptors
-  ten times, each time with other noise of a fifth of the standard deviation of a feature.
+  where there are judgements. Codes are learned without labels from the documents themselves, and so are
+  product quantisers of faiss of the same bytes. `auto` is what `fit_reader` chooses on held-out documents; no
+  query takes part. Rows of glove have unit length, those of the others stay.
+- rates: milliseconds a query for the 100 nearest of 1,000,000 codes, on one thread, of several indexes by
+  turns, the best of five rounds. The codes are learned from SIFT descriptors. The million are the 100,000
+  descriptors ten times, each time with other noise of a fifth of the standard deviation of a feature.
 """
 
 import argparse

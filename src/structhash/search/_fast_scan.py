@@ -3,9 +3,9 @@
 A code is its own product quantisation: one sub-quantiser for each four bits, whose 16 centroids are the corners
 of the unit cube. So the inner product of a query row x with a decoded code is sum_j x_j b_j, and the scan takes
 the packed bytes as they are. The scan rounds the 16 products of a sub-quantiser to 8 bits. Its candidates are
-summed again exactly. With eps the largest error of a rounded sum, no other code is nearer than the worst rounded
-sum among the candidates less eps. Where the k-th exact distance is below this, the answer is proved; else more
-candidates are fetched, and at last the exact scan answers.
+summed again exactly. With eps the largest error of a rounded sum, no other code is nearer than the worst
+rounded sum among the candidates less eps. Where the k-th exact distance is below this, the answer is proved;
+else more candidates are fetched, and at last the exact scan answers.
 """
 
 from __future__ import annotations
