@@ -41,6 +41,13 @@ def test_prepared_distances_have_them(tables):
     assert prepared.codes() is None
 
 
+@pytest.mark.parametrize("size", [np.inf, np.nan, 1e30])
+def test_vectors_that_are_too_long_are_refused(size):
+    decoder = Decoder(8, np.zeros(2, np.float32), np.full((8, 2), size, np.float32))
+    with pytest.raises(ValueError, match=r"squared lengths of decoded vectors exceed 1e\+37"):
+        decoder.squared_lengths(np.array([[1]], np.uint8))
+
+
 def test_codes_of_another_length_are_refused():
     with pytest.raises(ValueError, match="codes of 11 bits must have 2 bytes"):
         random_decoder(11, 4, False).squared_lengths(np.zeros((1, 1), np.uint8))

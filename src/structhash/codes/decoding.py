@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from structhash.codes._kernels import add_squared_lengths
 from structhash.codes.packing import check_codes
 
-__all__ = ["Decoder"]
+__all__ = ["LARGEST_DISTANCE", "Decoder"]
+
+LARGEST_DISTANCE = 1e37  # sums of larger numbers may leave float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +37,17 @@ class Decoder:
     vectors: NDArray[np.float32]
 
     def squared_lengths(self, codes: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Squared lengths (n,) of the vectors of packed codes (n, ceil(n_bits / 8))."""
+        """Squared lengths (n,) of the vectors of packed codes (n, ceil(n_bits / 8)).
+
+        ValueError if one is not finite or may leave the range of float32 in a distance.
+        """
         lengths = np.empty(len(codes), np.float32)
-        add_squared_lengths(self.offset, self._tables(), check_codes(codes, self.n_bits), lengths)
+        with np.errstate(all="ignore"):
+            add_squared_lengths(self.offset, self._tables(), check_codes(codes, self.n_bits), lengths)
+        if not lengths.max(initial=0) <= LARGEST_DISTANCE:  # also NaN
+            raise ValueError(
+                f"squared lengths of decoded vectors exceed {LARGEST_DISTANCE:g}; fit the decoder again"
+            )
         return lengths
 
     def _tables(self) -> NDArray[np.float32]:

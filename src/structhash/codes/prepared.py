@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.blocks import row_slices, rows_within
 from structhash._numerics.validation import describe
-from structhash.codes.decoding import Decoder
+from structhash.codes.decoding import LARGEST_DISTANCE, Decoder
 from structhash.codes.distances import byte_tables, hamming, table_distances
 from structhash.codes.packing import check_codes, check_n_bits, pack
 
 __all__ = ["PreparedQueries", "prepare_values", "prepared_distances"]
 
-_LARGEST = 1e37  # sums of larger numbers may leave float32
 _TABLES_AT_ONCE = 1 << 22  # numbers; they take 32 MB
 
 
@@ -69,8 +68,10 @@ class PreparedQueries:
         sizes = np.abs(values).max(axis=2, initial=0) if values.ndim == 3 else np.abs(values)
         with np.errstate(over="ignore"):
             farthest = np.abs(base) + sizes.sum(axis=1, dtype=np.float64)
-        if not farthest.max(initial=0) <= _LARGEST:  # also NaN
-            raise ValueError(f"distances must be finite and at most {_LARGEST:g}; divide base and values")
+        if not farthest.max(initial=0) <= LARGEST_DISTANCE:  # also NaN
+            raise ValueError(
+                f"distances must be finite and at most {LARGEST_DISTANCE:g}; divide base and values"
+            )
         for name, value in (
             ("n_bits", n_bits),
             ("base", base.astype(np.float64)),

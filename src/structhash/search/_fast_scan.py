@@ -46,13 +46,13 @@ def fast_nearest(faiss: Any, queries: Tabled, codes: NDArray[np.uint8], k: int) 
     """
     asked = queries.queries
     scanned = isinstance(asked, PreparedQueries) and asked.values.ndim == 2 and asked.decoder is None
-    if not scanned or queries.plain() is not None or len(codes) < max(_LEAST_CODES, _FACTORS[0] * k):
+    if not scanned or queries.plain() is not None or len(codes) < max(_LEAST_CODES, _FACTORS[-1] * k):
         return nearest_tabled(queries, codes, k)
     index = _FAST.get(codes, lambda block: _fast_index(faiss, block))
     distances, rows = np.empty((len(queries), k), np.float32), np.empty((len(queries), k), np.int64)
     left = np.arange(len(queries))
     for factor in _FACTORS:
-        if factor * k > len(codes) or not len(left):
+        if not len(left):
             break
         near, found, proved = _candidates(index, queries[left], codes, k, factor * k)
         distances[left[proved]], rows[left[proved]] = near[proved], found[proved]
