@@ -10,6 +10,7 @@ from structhash import CGHash, DistilHash, StructHash, load_model
 from structhash.codes import hamming, prepared_distances, unpack, weighted_hamming
 from structhash.pieces import classes, names
 from structhash.search import Exact
+from structhash.training.row_bits import is_row_bit
 
 X, Y = load_digits(return_X_y=True)
 X, Y, Q = X[:300], Y[:300], X[300:340]
@@ -21,9 +22,19 @@ OURS = {
     "cghash rbf": CGHash(**SMALL, **FEW, family="rbf"),
     "cghash weighted": CGHash(**SMALL, **FEW),
     "distilhash": DistilHash(**SMALL),
+    "distilhash with row bits": DistilHash(40, random_state=0),
     **{f"distilhash {name}": DistilHash(**SMALL, embedding=name) for name in names("embeddings")},
 }
-NO_VALUES = {"agh", "fast_hash", "mdsh", "one_hot", "sh", "spher", "tsh"}  # their bits are no signs of values
+NO_VALUES = {
+    "agh",
+    "fast_hash",
+    "mdsh",
+    "one_hot",
+    "predicted_class",
+    "sh",
+    "spher",
+    "tsh",
+}  # their bits are no signs of values
 
 
 def fitted(encoder):
@@ -93,6 +104,15 @@ def test_every_peer_reads_real_values_or_says_that_it_has_none(name):
         assert encoder.prepare_queries(Q, n_bits - 1).n_bits == n_bits - 1
     else:
         assert_reads_well(encoder, encoder.n_bits_)
+
+
+def test_row_bits_and_class_bits_have_one_unit():
+    encoder = fitted(DistilHash(40, random_state=0))
+    of_row = is_row_bit(40)
+    assert of_row.sum() == 3
+    size = np.abs(encoder.prepare_queries(Q, reader="real").values)
+    for kind in (of_row, ~of_row):
+        np.testing.assert_allclose(size[:, kind].mean(axis=1), 1, rtol=1e-5)
 
 
 def test_values_of_planes_are_distances_to_them():

@@ -52,6 +52,15 @@ class BitFunction:
         """The bits as planes among the rows; None where they are not planes."""
         return None
 
+    def values(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Signed distances (n, n_bits) of rows X (n, d) to the planes of the bits; `scores` without planes."""
+        planes = self.planes()
+        return self.scores(X) if planes is None else plane_distances(planes, X)
+
+    def query_values(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
+        """`values` (q, n_bits_learned) of queries X (q, d) that search codes of n_bits bits."""
+        return self.query_scores(X, n_bits) if self.queries_differ(n_bits) else self.values(X)
+
     def bits_of(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Bits (n, n_bits) of rows X (n, d)."""
         bits: NDArray[np.bool_] = self.scores(X) > 0
@@ -136,15 +145,6 @@ class HashFunction(BitFunction):
     def query_scores(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
         """Real values (q, n_bits_learned) of queries X (q, d) that search codes of n_bits bits."""
         return self._scores(X, self._query_temperature(n_bits))
-
-    def values(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Signed distances (n, n_bits) of rows X (n, d) to the planes of the bits; `scores` without planes."""
-        planes = self.planes()
-        return self.scores(X) if planes is None else plane_distances(planes, X)
-
-    def query_values(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
-        """`values` (q, n_bits_learned) of queries X (q, d) that search codes of n_bits bits."""
-        return self.query_scores(X, n_bits) if self.queries_differ(n_bits) else self.values(X)
 
     def scores_of_vectors(self, vectors: NDArray[Any], temperature: float) -> NDArray[Any]:
         """Real values (n, n_bits) of rows whose vectors (n, m) the embedding gave, at a temperature."""
