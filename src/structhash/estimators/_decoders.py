@@ -51,14 +51,15 @@ def fit_tables(codes: NDArray[np.uint8], n_bits: int, Y: NDArray[np.float64]) ->
     bits[:n_bits] = linear.vectors
     values = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(float)
     start = np.stack([values @ bits[8 * j : 8 * j + 8] for j in range(n_bytes)])
-    tables, left = start.copy(), Y - linear.offset - unpack(codes, n_bits) @ linear.vectors
-    has = [csr_matrix((np.ones(n), (codes[:, j], np.arange(n))), (256, n)) for j in range(n_bytes)]
+    ones = [csr_matrix((np.ones(n), (codes[:, j], np.arange(n))), (256, n)) for j in range(n_bytes)]
+    sums = [each @ (Y - linear.offset) for each in ones]  # of the rows with each value of a byte
+    wide, tables = codes.astype(np.int64), start.copy()
     for _ in range(N_SWEEPS):
         for j in range(n_bytes):
-            n_rows = np.diff(has[j].indptr)[:, None]
-            # with r the rows that are left and T the table now: (sum of (r + T) + s L) / (n_rows + s)
-            total = has[j] @ left + n_rows * tables[j] + SHRINKAGE * start[j]
-            change = total / (n_rows + SHRINKAGE) - tables[j]
-            tables[j] += change
-            left -= change[codes[:, j]]
+            wanted = sums[j] + SHRINKAGE * start[j]
+            for i in range(n_bytes):
+                if i != j:  # what the other bytes of these rows add already
+                    both = np.bincount(256 * wide[:, j] + wide[:, i], minlength=1 << 16)
+                    wanted -= both.reshape(256, 256) @ tables[i]
+            tables[j] = wanted / (np.bincount(wide[:, j], minlength=256)[:, None] + SHRINKAGE)
     return Fitted(linear.offset, tables)
