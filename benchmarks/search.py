@@ -4,9 +4,9 @@
     python benchmarks/search.py rates ../shared/data benchmarks/results/search/rates.json
 
 - readers: the share of the ten nearest documents, by the vectors, that a search for ten finds, and nDCG@10
-  where there are judgements. Codes are learned without labels from the documents themselves, and so are
-  product quantisers of faiss of the same bytes. `auto` is what `fit_reader` chooses on held-out documents; no
-  query takes part. Rows of glove have unit length, those of the others stay.
+  where there are judgements. Codes are learned without labels from the documents themselves. `auto` is what
+  `fit_reader` chooses on held-out documents; no query takes part. Rows of glove have unit length, those of the
+  others stay.
 - rates: milliseconds a query for the 100 nearest of 1,000,000 codes, on one thread, of several indexes by
   turns, the best of five rounds. The codes are learned from SIFT descriptors. The million are the 100,000
   descriptors ten times, each time with other noise of a fifth of the standard deviation of a feature.
@@ -32,10 +32,8 @@ from structhash.search import Exact, Flat
 
 SETS = ("npl_minilm", "dbpedia5k_minilm", "glove6b50_100k", "sift_bsds100k")
 READERS = ("bits", "real", "cells", "linear", "tables")
-BITS = (64, 128)
 SEED, K = 0, 10
 N_CODES, N_QUERIES, N_NEAREST, ROUNDS = 1_000_000, 64, 100, 5
-RATE_BITS = (64, 128, 256)
 
 
 def opened(folder: Path, name: str) -> dict[str, np.ndarray]:
@@ -79,25 +77,12 @@ def judged(qrels: np.ndarray, ids: np.ndarray, n: int) -> np.ndarray:
     return scores
 
 
-def peers(data: dict[str, np.ndarray], n_bytes: int) -> Iterator[tuple[str, np.ndarray]]:
-    """Name and ids of the ten nearest by product quantisers of n_bytes."""
-    X, Q = data["X"], data["Q"]
-    d = X.shape[1]
-    for name, rotation in (("pq", ""), ("opq", f"OPQ{n_bytes}_{-(-d // n_bytes) * n_bytes},")):
-        if not rotation and d % n_bytes:
-            continue
-        index = faiss.index_factory(d, f"{rotation}PQ{n_bytes}")
-        index.train(X)
-        index.add(X)
-        yield name, index.search(Q, K)[1]
-
-
-def readers(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def readers(folder: Path, bits: list[int]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and figures of each data set and length."""
     for name in SETS:
         data = opened(folder, name)
         nearest = true_nearest(data["X"], data["Q"])
-        for n_bits in BITS:
+        for n_bits in bits:
             found: dict[str, Any] = {"float": figures(data, nearest, nearest)}
             for method, encoder in (
                 ("distilhash", DistilHash(n_bits, random_state=SEED)),
@@ -113,19 +98,17 @@ def readers(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     own[reader]["bytes"] = fitted.nbytes
                 chosen = fit_reader(encoder, data["X"])
                 found[method] = {**own, "auto": chosen.name, "held-out recalls": chosen.recalls}
-            for peer, ids in peers(data, n_bits // 8):
-                found[peer] = figures(data, nearest, ids)
             yield f"{name} {n_bits}", found
 
 
-def rates(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def rates(folder: Path, bits: list[int]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and milliseconds a query of each length."""
     faiss.omp_set_num_threads(1)
     data, rng = opened(folder, "sift_bsds100k"), np.random.default_rng(SEED)
     X, Q = data["X"], data["Q"][:N_QUERIES]
     noise = X.std(axis=0) / 5
     rows = [X + noise * rng.standard_normal(X.shape, dtype=np.float32) for _ in range(N_CODES // len(X))]
-    for n_bits in RATE_BITS:
+    for n_bits in bits:
         encoder = DistilHash(n_bits, random_state=SEED).fit(X[::10])
         codes = np.concatenate([encoder.encode(part) for part in rows])
         yield f"sift x 10, {n_bits} bits", one_rate(encoder, codes, X, Q, rng)
@@ -169,9 +152,11 @@ def main() -> None:
     parser.add_argument("part", choices=("readers", "rates"))
     parser.add_argument("data", type=Path)
     parser.add_argument("output", type=Path)
+    parser.add_argument("--bits", default="64,128", help="lengths, with commas between")
     given = parser.parse_args()
+    bits = [int(each) for each in given.bits.split(",")]
     lines: dict[str, Any] = {}
-    for name, found in {"readers": readers, "rates": rates}[given.part](given.data):
+    for name, found in {"readers": readers, "rates": rates}[given.part](given.data, bits):
         lines[name] = found
         print(name, json.dumps(found), flush=True)
         given.output.parent.mkdir(parents=True, exist_ok=True)
