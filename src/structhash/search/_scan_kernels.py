@@ -34,16 +34,14 @@ def nearest_by_bits(queries, codes, distances, rows):
         block = codes[first : first + _CODES_A_BLOCK]
         size = len(block)
         for q in range(len(queries)):
-            if width == 1:  # the common case of 64 bits needs no inner loop
-                query = queries[q, 0]
-                for i in range(size):
-                    found[i] = popcount(query ^ block[i, 0])
-            else:
-                for i in range(size):
-                    count = np.uint64(0)
-                    for j in range(width):
-                        count += popcount(queries[q, j] ^ block[i, j])
-                    found[i] = count
+            for j in range(width):  # outside, so that the inner loop is vectorised
+                query = queries[q, j]
+                if j == 0:
+                    for i in range(size):
+                        found[i] = popcount(query ^ block[i, 0])
+                else:
+                    for i in range(size):
+                        found[i] += np.int32(popcount(query ^ block[i, j]))
             for start in range(0, size, _CODES_A_RUN):
                 farthest = distances[q, 0] if first >= k else np.int32(2147483647)
                 stop, n_near = min(start + _CODES_A_RUN, size), np.int32(0)
