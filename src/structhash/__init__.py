@@ -19,7 +19,9 @@ _HOME = {
     "Qrels": "supervision",
     "StructHash": "estimators.structhash",
     "Triplets": "supervision",
+    "fit_reader": "estimators.reader",
     "load_model": "estimators.loading",
+    "load_reader": "estimators.reader",
 }
 
 __version__ = "0.1.0"
@@ -32,7 +34,9 @@ __all__ = [
     "Qrels",
     "StructHash",
     "Triplets",
+    "fit_reader",
     "load_model",
+    "load_reader",
 ]
 
 

@@ -9,7 +9,7 @@ from structhash.pieces import spell
 @pytest.mark.parametrize(
     ("name", "facts"),
     [
-        ("m", {"kind": "model", "class": "DistilHash", "bits": 16, "features": 64, "weighted": False}),
+        ("m", {"kind": "model", "class": "DistilHash", "bits": 16, "features": 64, "reader": "bits"}),
         ("w", {"kind": "model", "class": "CGHash", "bits": 12, "weighted": True}),
         ("m.index", {"kind": "index.exact", "class": "Exact", "bits": 16, "codes": 300, "weighted": False}),
         ("w.index", {"bits": 12, "weighted": True}),

@@ -1,12 +1,13 @@
 """``structhash search``."""
 
 import os
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash import load_model
+from structhash import DistilHash, fit_reader, load_model
 from structhash.io import save_codes
 from structhash.search import Exact, load_index
 
@@ -145,9 +146,53 @@ def test_an_index_of_longer_codes_than_the_model_makes_is_refused(run, done, her
     assert "i holds codes of 16 bits, w makes 12; give the model that made the codes" in result.stderr
 
 
+@pytest.mark.parametrize("reader", ["real", "auto", "bits", "file"])
+def test_queries_are_read_as_asked(machine, done, here, tmp_path, reader):
+    DistilHash(12, random_state=0).fit(X[:200]).save(tmp_path / "m")
+    done("encode", tmp_path / "m", "x.npy", "-o", tmp_path / "c")
+    done("index", tmp_path / "c", "-o", tmp_path / "i")
+    model, index = load_model(tmp_path / "m"), load_index(tmp_path / "i")
+    fitted = fit_reader(model, X[:200], reader="tables")
+    fitted.save(tmp_path / "file")
+    asked = fitted.prepare(X[:2]) if reader == "file" else model.prepare_queries(X[:2], reader=reader)
+    words = tmp_path / "i", "judged.npz", "--model", tmp_path / "m"
+    word = tmp_path / "file" if reader == "file" else reader
+    found = machine("search", *words, "-k", 4, "--reader", word)["results"]
+    distances, ids = index.search(asked, 4)
+    assert [each["ids"] for each in found] == ids.tolist()
+    assert [each["distances"] for each in found] == distances.tolist()
+    lims, _, ids = index.radius(asked, 2.0)
+    found = machine("search", *words, "--radius", 2, "--reader", word)["results"]
+    assert [each["ids"] for each in found] == [ids[a:b].tolist() for a, b in pairwise(lims)]
+    facts = machine("info", tmp_path / "file")
+    assert (facts["kind"], facts["reader"], facts["bits"]) == ("reader", "tables", 12)
+    assert (facts["bytes"], facts["model"]) == (fitted.nbytes, model.fingerprint())
+    assert machine("info", tmp_path / "m")["reader"] == "real"
+
+
+def test_a_search_among_some_codes(machine, here, tmp_path):
+    mask = np.arange(300) % 3 == 0
+    np.save(tmp_path / "mask.npy", mask)
+    np.save(tmp_path / "some.npy", np.flatnonzero(mask))
+    expected = load_index("m.index").search(np.load("m.npy"), 3, among=mask)[1]
+    for name in ("mask.npy", "some.npy"):
+        found = machine("search", "m.index", "m.codes", "-k", 3, "--among", tmp_path / name)
+        assert [each["ids"] for each in found["results"]] == expected.tolist()
+    assert (expected % 3 == 0).all()
+
+
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
+        ("m.index m.codes --reader real", ["--reader real reads vectors: give them as QUERIES, and --model"]),
+        (
+            "m.index x.npy --model m --reader reel",
+            ["--reader reel: give one of auto, bits, real, or a file of a"],
+        ),
+        ("m.index x.npy --model m --reader m", ["m: it holds 'model', not 'reader'"]),
+        ("m.index m.codes --among nowhere.npy", ["no such file: nowhere.npy"]),
+        ("m.index m.codes --among twice.npy -o twice.npy", ["twice.npy"]),
+        ("m.index m.codes --among x.npy", ["among: ids must be int64, got float32"]),
         ("m m.npy", ["m: it holds 'model', not 'index'", "structhash index makes indexes"]),
         ("train.npz m.npy", ["train.npz: it is a .npz or other zip file, no index"]),
         ("train.csv m.npy", ["train.csv: it is text, no index"]),

@@ -59,3 +59,9 @@ def test_another_number_of_bits_is_refused():
     planes = make_planes(np.zeros(3), np.eye(3), np.zeros(3))
     with pytest.raises(ValueError, match="there are 3 planes for 4 bits"):
         encode_by_planes("Coder", planes, np.ones((2, 3)), 4, 4)
+
+
+def test_no_rows_have_no_codes():
+    planes = make_planes(np.zeros(3), np.eye(3), np.zeros(3))
+    assert encode_by_planes("A", planes, np.empty((0, 3)), 3, 3).shape == (0, 1)
+    assert encode_by_bits("A", lambda X: X > 0, np.empty((0, 3)), 3, 3).shape == (0, 1)

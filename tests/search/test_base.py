@@ -1,8 +1,10 @@
 """The contract of an index, for every index; a new index is one new file."""
 
+import doctest
 import importlib
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -350,3 +352,10 @@ def test_the_command_line_names_the_indexes_that_take_weights(toy, tmp_path, mon
 
 def test_the_toy_is_gone_again():
     assert "toy_index" not in classes("indexes")
+
+
+def test_the_page_about_search_runs():
+    page = Path(structhash.search.__file__).parents[3] / "docs" / "search.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False)
+    assert tried > 10
+    assert failed == 0

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-import structhash.search.exact as exact
+import structhash.search._scan as scan
 from structhash.codes import pack
 from structhash.io import container as files
 from structhash.search import Exact, load_index
@@ -16,8 +16,8 @@ NO_CODE = 2**31 - 1
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Make blocks so small that every test crosses their borders."""
-    monkeypatch.setattr(exact, "_QUERIES_A_BLOCK", 3)
-    monkeypatch.setattr(exact, "_CODES_A_BLOCK", 7)
+    monkeypatch.setattr(scan, "_QUERIES_A_BLOCK", 3)
+    monkeypatch.setattr(scan, "_CODES_A_BLOCK", 7)
 
 
 def random_bits(n, n_bits, seed):

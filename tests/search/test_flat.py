@@ -1,5 +1,6 @@
 """Search by faiss, with the results of `Exact`."""
 
+import gc
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import structhash.search._fast_scan as fast_scan
 import structhash.search._stored as module
-from structhash.codes import pack
+from structhash.codes import PreparedQueries, pack, prepare_values
 from structhash.io import container as files
 from structhash.search import Exact, Flat, load_index
+from structhash.search._kept import Kept
 
 NO_CODE = 2**31 - 1
 
@@ -310,6 +313,7 @@ import numpy as np
 import structhash, structhash.search.flat
 from structhash.pieces import classes
 from structhash.search import Exact, Flat, load_index
+from structhash.search._kept import Kept
 assert {"exact", "flat"} <= set(classes("indexes"))
 index = Exact(8)
 index.add(np.zeros((1, 1), dtype=np.uint8))
@@ -341,3 +345,68 @@ structhash.search.flat.Flat(8)
 assert "faiss" in sys.modules
 """
     subprocess.run([sys.executable, "-c", lines], check=True)
+
+
+@pytest.mark.parametrize("n_bits", [5, 8, 20, 33, 64, 100, 256])
+@pytest.mark.parametrize("form", ["values", "ties", "one large", "large base"])
+def test_the_four_bit_scan_proves_what_it_gives(n_bits, form, monkeypatch):
+    monkeypatch.setattr(fast_scan, "_LEAST_CODES", 100)
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3000, 6)) @ rng.normal(size=(6, n_bits))
+    values = rng.normal(size=(12, n_bits))
+    if form == "ties":
+        values = rng.integers(-1, 2, (12, n_bits)).astype(float)
+    if form == "one large":
+        values[:, 0] *= 1000
+    queries = prepare_values(values)
+    if form == "large base":
+        queries = PreparedQueries(n_bits, queries.base + 1e5, queries.values)
+    flat, exact = both(n_bits, pack(rows > 0), rng.permutation(9000)[:3000])
+    for k in (1, 10, 200):
+        for mine, theirs in zip(flat.search(queries, k), exact.search(queries, k)):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_most_queries_are_proved_at_once_and_others_are_widened(monkeypatch):
+    monkeypatch.setattr(fast_scan, "_LEAST_CODES", 100)
+    counts = []
+    inner = fast_scan._candidates
+
+    def counted(*words):
+        found = inner(*words)
+        counts.append((words[-1], int(found[2].sum()), len(found[2])))
+        return found
+
+    monkeypatch.setattr(fast_scan, "_candidates", counted)
+    rng = np.random.default_rng(0)
+    codes = pack(rng.normal(size=(20_000, 16)) @ rng.normal(size=(16, 64)) > 0)
+    index = Flat(64)
+    index.add(codes)
+    index.search(prepare_values(rng.normal(size=(50, 64))), 10)
+    assert counts[0][0] == 40
+    assert counts[0][1] > 25
+    assert sum(proved for _, proved, _ in counts) <= 50
+
+
+def test_the_error_of_the_four_bit_scan_is_below_its_bound():
+    rng = np.random.default_rng(0)
+    codes = random_codes(5000, 64, 1)
+    bits = np.unpackbits(codes, axis=1, bitorder="little").astype(float)
+    index = fast_scan._fast_index(faiss, codes)
+    for x in (rng.normal(size=(30, 64)), rng.exponential(size=(30, 64)) ** 4, np.eye(64)[:30] * 7):
+        x = x.astype(np.float32)
+        products, rows = index.search(x, 400)
+        exact = np.stack([bits[row] @ each.astype(float) for row, each in zip(rows, x)])
+        spans = np.abs(x).reshape(30, 16, 4).sum(axis=2)
+        steps = np.minimum(255 / spans.max(axis=1), 65535 / spans.sum(axis=1))
+        assert (np.abs(products - exact).max(axis=1) <= 8 / steps + 1e-5 * spans.sum(axis=1)).all()
+
+
+def test_what_is_kept_of_a_block_goes_with_it():
+    kept, codes = Kept(), random_codes(10, 8, 0)
+    assert kept.get(codes, len) == kept.get(codes, lambda block: -1) == 10
+    other = random_codes(11, 8, 0)
+    assert kept.get(other, len) == 11
+    del codes
+    gc.collect()
+    assert len(kept._entries) == 1

@@ -13,7 +13,7 @@ import faiss
 import numpy as np
 import pytest
 
-import structhash.search._stored as stored
+import structhash.search._blocks as blocks
 from structhash.pieces import classes
 from structhash.search import load_index
 
@@ -124,7 +124,7 @@ def test_a_file_saved_while_others_add_holds_whole_adds(piece, tmp_path):
 @pytest.mark.parametrize("own_ids", [False, True])
 def test_adds_between_searches_copy_few_codes(piece, own_ids, monkeypatch):
     """Each code is copied at most log2(n) + 1 times, and a search copies none."""
-    monkeypatch.setattr(stored, "_SMALL_BLOCK", 1)
+    monkeypatch.setattr(blocks, "_SMALL_BLOCK", 1)
     n, codes = 1000, random_codes(1000, 0)
     index, ids, copied = piece(64), np.random.default_rng(1).permutation(n), 0
     for i in range(n):

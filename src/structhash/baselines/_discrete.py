@@ -150,11 +150,9 @@ class DiscreteHash(SupervisedBaseline):
         """
         raise NotImplementedError
 
-    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+    def _values(self, X: NDArray[Any]) -> NDArray[np.float64]:
         Z = normalize_rows(X - self.kernel_["origin"])
-        scores = gauss_features(Z, self.kernel_) @ self.coef_.T.astype(np.float64)
-        bits: NDArray[np.bool_] = scores > -self.intercept_.astype(np.float64)
-        return bits
+        return gauss_features(Z, self.kernel_) @ self.coef_.T.astype(np.float64) + self.intercept_
 
 
 def directions(X: NDArray[Any], least: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -91,8 +91,8 @@ class BinaryQuantization(Baseline):
         cuts = (rows.mean if self.center else np.zeros(d)).astype(rows.X.dtype)
         return {"mean_": cuts, **equal_bits(min(int(self.n_bits or d), d))}
 
-    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        return X[:, : self.n_bits_] > self.mean_[: self.n_bits_]
+    def _values(self, X: NDArray[Any]) -> NDArray[Any]:
+        return X[:, : self.n_bits_] - self.mean_[: self.n_bits_]
 
     def own_distances(self, rows: Any) -> Callable[[Any], NDArray[np.float64]]:
         """See `HashEncoder.own_distances`.

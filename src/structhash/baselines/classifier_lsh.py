@@ -101,10 +101,10 @@ class ClassifierLSH(ClassifierBaseline):
         planes = rng.standard_normal((self.n_bits, len(rows.classes))).astype(rows.X.dtype)
         return {"planes_": planes, **self._fit_classifier(rows, rng), **equal_bits(self.n_bits)}
 
-    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+    def _values(self, X: NDArray[Any]) -> NDArray[np.float64]:
         answers = self._class_scores(X).astype(np.float64)
         answers -= answers.mean(axis=1, keepdims=True)
         if self.of == "probabilities":
             answers = softmax(answers, axis=1)
-        bits: NDArray[np.bool_] = answers @ self.planes_.T > 0
-        return bits
+        values: NDArray[np.float64] = answers @ self.planes_.T
+        return values

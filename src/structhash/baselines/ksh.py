@@ -131,7 +131,7 @@ class KSH(SupervisedBaseline):
             "history_": history,
         }
 
-    def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+    def _values(self, X: NDArray[Any]) -> NDArray[np.float64]:
         K = gauss_features(X, self.kernel_)
-        bits: NDArray[np.bool_] = (K - self.kernel_["mean"]) @ self.coef_.T.astype(np.float64) > 0
-        return bits
+        values: NDArray[np.float64] = (K - self.kernel_["mean"]) @ self.coef_.T.astype(np.float64)
+        return values

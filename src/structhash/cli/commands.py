@@ -210,6 +210,8 @@ def _search(
         typer.Option(min=0, help="Instead of -k: all codes within this distance (bits, or sum of weights)."),
     ] = None,
     model: Annotated[Path | None, typer.Option(help="Encode QUERIES with this model.")] = None,
+    reader: Annotated[str, typer.Option(help="bits, real, auto, or the file of a fitted reader.")] = "bits",
+    among: Annotated[Path | None, typer.Option(help="Search only these: a .npy of ids or a mask.")] = None,
     out: Annotated[
         Path | None,
         output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
@@ -234,6 +236,8 @@ def _search(
         k=k,
         radius=radius,
         model=model,
+        reader=reader,
+        among=among,
         out=out,
         force=force,
         as_json=as_json,

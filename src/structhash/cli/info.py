@@ -38,7 +38,7 @@ def _container_facts(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"{error}; data files end in {', '.join(suffixes())}") from None
     kind = header["kind"]
-    tell = {"model": _model_facts, CODES: _codes_facts}.get(kind, _index_facts)
+    tell = {"model": _model_facts, CODES: _codes_facts, "reader": _reader_facts}.get(kind, _index_facts)
     return {"kind": kind, **tell(path)}
 
 
@@ -53,8 +53,21 @@ def _model_facts(path: Path) -> dict[str, Any]:
         "features": model.n_features_in_,
         **model.about(),
         "weighted": model.search_weights_ is not None,
+        "reader": model.default_reader(),
         "fingerprint": model.fingerprint(),
         "parameters": model.get_params(deep=False),
+    }
+
+
+def _reader_facts(path: Path) -> dict[str, Any]:
+    """How a reader reads, what it found of held-out rows, and its size."""
+    arrays, header = container.load(path, "reader")
+    return {
+        "reader": header.get("reader"),
+        "bits": header.get("n_bits"),
+        "model": header.get("source"),
+        "recalls": header.get("recalls"),
+        "bytes": sum(array.nbytes for array in arrays.values()),
     }
 
 

@@ -17,12 +17,18 @@ from structhash.cli.documents import to_json
 from structhash.cli.encode import ROWS_AT_ONCE, coded
 from structhash.cli.inputs import Choices, read_for
 from structhash.cli.outputs import check_output
+from structhash.codes import PreparedQueries
+from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
+from structhash.estimators.reader import READERS, load_reader
 from structhash.io import Codes, load_codes, map_array, suffixes
+from structhash.io.arrays import load_array
 from structhash.io.container import atomic
 from structhash.search import Index, load_index
 
 __all__ = ["search"]
+
+_Queries = NDArray[np.uint8] | PreparedQueries
 
 _DEFAULT_K = 10
 _QUERIES_SHOWN = 3  # on a terminal
@@ -36,6 +42,9 @@ class _Hit(NamedTuple):
     ids: NDArray[np.int64]
 
 
+_Answer = tuple[list[_Hit], dict[str, NDArray[Any]]]  # hits of each query; what a file gets
+
+
 def search(
     index: Path,
     queries: Path,
@@ -45,6 +54,8 @@ def search(
     model: Path | None,
     out: Path | None,
     force: bool,
+    reader: str = "bits",
+    among: Path | None = None,
     as_json: bool,
     choices: Choices | None = None,
 ) -> None:
@@ -64,6 +75,10 @@ def search(
         The model that encodes the queries.
     out : path or None
         A .npz file to write.
+    reader : str
+        How vectors are read: as `HashEncoder.prepare_queries` says, or the file of a fitted reader.
+    among : path or None
+        A .npy file of ids, or of a mask in ascending order of ids: search only these codes.
     force, as_json : bool
         Whether `out` may replace a file of another kind; whether to print JSON.
     choices : dict, optional
@@ -74,28 +89,33 @@ def search(
     ValueError
         If both k and a radius are given, or the model or the queries do not fit the index.
     """
-    check_output(out, index, queries, model, makes="neighbours", force=force, suffix=".npz")
+    file = None if reader in READERS else Path(reader)
+    check_output(out, index, queries, model, among, file, makes="neighbours", force=force, suffix=".npz")
     if k is not None and radius is not None:
         raise ValueError("-k and --radius ask for different things; give one of them")
     searched = load_index(index)
-    codes, doubts = _query_codes(queries, model, index, searched, choices)
-    asked: dict[str, Any] = {"radius": radius}
-    if radius is None:
-        asked = {"k": min(k or _DEFAULT_K, max(1, len(searched)))}
-        hits, arrays = _nearest(searched, codes, asked["k"])
-    else:
-        hits, arrays = _within(searched, codes, radius)
+    codes, doubts = _query_codes(queries, model, index, searched, choices, reader)
+    asked, (hits, arrays) = _ask(searched, codes, k, radius, among)
     if out is not None:
         _write(out, arrays)
     for doubt in doubts:
         say("warning", doubt)
     if as_json:
-        results = [{"query": q, "ids": hit.ids, "distances": hit.distances} for q, hit in enumerate(hits)]
-        print(to_json({"queries": len(codes), "bits": searched.n_bits, **asked, "results": results}))
-        return
+        return _print_json({"queries": len(codes), "bits": searched.n_bits, **asked}, hits)
     _print_hits(hits, every=out is None and not sys.stdout.isatty())
     if out is not None:
         print(f"wrote {len(codes)} queries to {out}")
+
+
+def _ask(
+    index: Index, codes: _Queries, k: int | None, radius: float | None, among: Path | None
+) -> tuple[dict[str, Any], _Answer]:
+    """What is asked of the index, and the answer."""
+    limit = {} if among is None else {"among": load_array(among)}
+    if radius is not None:
+        return {"radius": radius}, _within(index, codes, radius, limit)
+    k = min(k or _DEFAULT_K, max(1, len(index)))
+    return {"k": k}, _nearest(index, codes, k, limit)
 
 
 def _write(out: Path, arrays: dict[str, NDArray[Any]]) -> None:
@@ -104,19 +124,17 @@ def _write(out: Path, arrays: dict[str, NDArray[Any]]) -> None:
         np.savez(file, allow_pickle=False, **arrays)
 
 
-def _nearest(index: Index, codes: NDArray[np.uint8], k: int) -> tuple[list[_Hit], dict[str, NDArray[Any]]]:
+def _nearest(index: Index, codes: _Queries, k: int, limit: dict[str, Any]) -> _Answer:
     """The k nearest codes of each query, and the arrays that a file gets."""
-    found = _in_blocks(codes, lambda block: index.search(block, k))
+    found = _in_blocks(codes, lambda block: index.search(block, k, **limit))
     distances, ids = (np.concatenate(each) for each in zip(*found, strict=True))
     hits = [_Hit(d[i >= 0], i[i >= 0]) for d, i in zip(distances, ids, strict=True)]
     return hits, {"distances": distances, "ids": ids}
 
 
-def _within(
-    index: Index, codes: NDArray[np.uint8], radius: float
-) -> tuple[list[_Hit], dict[str, NDArray[Any]]]:
+def _within(index: Index, codes: _Queries, radius: float, limit: dict[str, Any]) -> _Answer:
     """All codes within a radius of each query, and the arrays that a file gets."""
-    found = _in_blocks(codes, lambda block: index.radius(block, radius))
+    found = _in_blocks(codes, lambda block: index.radius(block, radius, **limit))
     counts, distances, ids = (
         np.concatenate(each) for each in zip(*((np.diff(lims), d, i) for lims, d, i in found), strict=True)
     )
@@ -126,7 +144,7 @@ def _within(
 
 
 def _in_blocks(
-    codes: NDArray[np.uint8], search_block: Callable[[NDArray[np.uint8]], tuple[NDArray[Any], ...]]
+    codes: _Queries, search_block: Callable[[Any], tuple[NDArray[Any], ...]]
 ) -> list[tuple[NDArray[Any], ...]]:
     """The answers to blocks of queries, at least one block, with a progress bar where there are several."""
     found = []
@@ -139,10 +157,12 @@ def _in_blocks(
 
 
 def _query_codes(
-    path: Path, model: Path | None, index: Path, searched: Index, choices: Choices | None
-) -> tuple[NDArray[np.uint8], list[str]]:
-    """Codes of the queries, from codes or from vectors, and what may be wrong with them."""
+    path: Path, model: Path | None, index: Path, searched: Index, choices: Choices | None, reader: str
+) -> tuple[_Queries, list[str]]:
+    """The queries, from codes or from vectors, and what may be wrong with them."""
     if model is None:
+        if reader != "bits":
+            raise ValueError(f"--reader {reader} reads vectors: give them as QUERIES, and --model")
         found = _read_codes(path, index, searched)
         doubts = _unnamed(found.source, path, index, searched)
         if found.coded_as == "rows" and found.queries_differ:
@@ -167,9 +187,25 @@ def _query_codes(
         )
     dataset = read_for(encoder, path, choices)
     rows = dataset.X if dataset.Q is None else dataset.Q
+    if reader != "bits":
+        return _prepared(encoder, rows, searched.n_bits, reader), doubts
     with bar("encode", len(rows), "queries", ROWS_AT_ONCE) as advance:
         blocks = list(coded(encoder.encode_queries, [rows], searched.n_bits, advance))
     return np.concatenate(blocks), doubts
+
+
+def _prepared(encoder: HashEncoder, rows: Any, n_bits: int, reader: str) -> PreparedQueries:
+    """Queries as a reader, by name or from a file, prepares them."""
+    if reader in READERS:
+        return encoder.prepare_queries(rows, n_bits, reader)
+    if not Path(reader).exists():
+        raise ValueError(f"--reader {reader}: give one of {', '.join(READERS)}, or a file of a reader")
+    fitted = load_reader(reader, encoder)
+    if fitted.n_bits != n_bits:
+        raise ValueError(
+            f"{reader} reads codes of {fitted.n_bits} bits, the index has {n_bits}; fit one for these"
+        )
+    return fitted.prepare(rows)
 
 
 def _read_codes(path: Path, index: Path, searched: Index) -> Codes:
@@ -214,6 +250,12 @@ def _unnamed(source: str | None, given: Path, index: Path, searched: Index) -> l
         f"{unnamed} does not say which model made its codes: that it is the model of {other} is not checked, "
         "and results are wrong otherwise"
     ]
+
+
+def _print_json(about: dict[str, Any], hits: list[_Hit]) -> None:
+    """Print the neighbours of all queries as JSON."""
+    results = [{"query": q, "ids": hit.ids, "distances": hit.distances} for q, hit in enumerate(hits)]
+    print(to_json({**about, "results": results}))
 
 
 def _print_hits(hits: list[_Hit], every: bool) -> None:

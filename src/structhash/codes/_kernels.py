@@ -1,4 +1,4 @@
-"""Kernels of `codes.distances`: plain and weighted Hamming distances of all pairs."""
+"""Kernels of distances of all pairs: differing bits, and sums of one table entry a byte."""
 
 from __future__ import annotations
 
@@ -26,16 +26,39 @@ def count_differing(queries, codes, distances):
 
 
 @njit(cache=True, nogil=True)
-def add_tables(queries, codes, tables, distances):
-    """Write weighted distances of bytes, by float64 tables (n_bytes, 256), to float32 (n_queries, n)."""
+def sum_tables(base, tables, terms, codes, distances):
+    """Write base + the sum of one entry a byte + a term of the code to float32 (n_queries, n).
+
+    Parameters
+    ----------
+    base : float64 (n_queries,)
+    tables : float64 (n_queries, n_bytes, 256)
+    terms : float32 (n,)
+    codes : uint8 (n, n_bytes)
+    distances : float32 (n_queries, n)
+        Is overwritten.
+    """
     n, width = codes.shape
-    own = np.empty_like(tables)  # own[b, x]: weight of the bits in which byte x differs from the query
-    for q in range(queries.shape[0]):
-        for b in range(width):
-            for x in range(256):
-                own[b, x] = tables[b, x ^ queries[q, b]]
+    for q in range(len(base)):
         for i in range(n):
             total = 0.0
             for b in range(width):
-                total += own[b, codes[i, b]]
-            distances[q, i] = total
+                total += tables[q, b, codes[i, b]]
+            distances[q, i] = base[q] + total + terms[i]
+
+
+@njit(cache=True, nogil=True)
+def add_squared_lengths(offset, tables, codes, lengths):
+    """Write ||offset + sum of one vector a byte||^2 of codes (n, n_bytes) to float32 (n,).
+
+    Offset (d,) and tables (n_bytes, 256, d) are float32.
+    """
+    total = np.empty_like(offset)
+    for i in range(len(codes)):
+        total[:] = offset
+        for b in range(codes.shape[1]):
+            total += tables[b, codes[i, b]]
+        length = 0.0
+        for each in total:
+            length += np.float64(each) * each
+        lengths[i] = length

@@ -7,12 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from structhash._numerics.blocks import row_slices, rows_within
 from structhash._numerics.rounding import merge_ties
 from structhash._numerics.validation import describe, refuse_masked
-from structhash.codes._kernels import add_tables, count_differing
+from structhash.codes._kernels import count_differing, sum_tables
 from structhash.codes.packing import check_codes
 
-__all__ = ["byte_tables", "code_distances", "hamming", "weighted_hamming"]
+__all__ = [
+    "as_words",
+    "byte_tables",
+    "code_distances",
+    "hamming",
+    "table_distances",
+    "weighted_hamming",
+    "weighted_tables",
+]
+
+_TABLES_AT_ONCE = 1 << 22  # numbers; they take 32 MB
 
 
 def hamming(queries: ArrayLike, codes: ArrayLike) -> NDArray[np.int32]:
@@ -40,8 +51,25 @@ def hamming(queries: ArrayLike, codes: ArrayLike) -> NDArray[np.int32]:
     """
     queries, codes = _same_width(queries, codes)
     distances = np.empty((len(queries), len(codes)), dtype=np.int32)
-    count_differing(_words(queries), _words(codes), distances)
+    count_differing(as_words(queries, np.uint64), as_words(codes, np.uint64), distances)
     return distances
+
+
+def as_words(codes: NDArray[np.uint8], dtype: type[Any]) -> NDArray[Any]:
+    """Packed bytes (n, n_bytes) as unsigned words, low bytes first, padded with zero bytes.
+
+    >>> as_words(np.array([[1, 2, 3]], dtype=np.uint8), np.uint32)
+    array([[197121]], dtype=uint32)
+    """
+    n, width = codes.shape
+    word = np.dtype(dtype)
+    if width % word.itemsize:
+        padded = np.zeros((n, -(-width // word.itemsize) * word.itemsize), dtype=np.uint8)
+        padded[:, :width] = codes
+        codes = padded
+    elif codes.ctypes.data % word.itemsize:
+        codes = codes.copy()
+    return codes.view(word.newbyteorder("<")).astype(word, copy=False)
 
 
 def byte_tables(weights: ArrayLike) -> NDArray[np.float64]:
@@ -119,8 +147,56 @@ def weighted_hamming(queries: ArrayLike, codes: ArrayLike, weights: ArrayLike) -
     if len(tables) != codes.shape[1]:
         raise ValueError(f"{np.size(weights)} weights fill {len(tables)} bytes, codes have {codes.shape[1]}")
     distances = np.empty((len(queries), len(codes)), dtype=np.float32)
-    add_tables(queries, codes, tables, distances)
+    for part in row_slices(len(queries), rows_within(tables.size, _TABLES_AT_ONCE)):
+        own = weighted_tables(queries[part], tables)
+        distances[part] = table_distances(np.zeros(len(own)), own, codes)
     return distances
+
+
+def table_distances(
+    base: NDArray[np.float64],
+    tables: NDArray[np.float64],
+    codes: NDArray[np.uint8],
+    terms: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]:
+    """Distances that are a base a query, the sum of one table entry a byte, and a term of the code.
+
+    Parameters
+    ----------
+    base : float64 array (n_queries,)
+    tables : float64 array (n_queries, n_bytes, 256)
+    codes : uint8 array (n, n_bytes)
+    terms : float32 array (n,), optional
+        0 by default.
+
+    Returns
+    -------
+    float32 array (n_queries, n)
+        Added in float64 and rounded once.
+    """
+    distances = np.empty((len(base), len(codes)), np.float32)
+    terms = np.zeros(len(codes), np.float32) if terms is None else terms
+    sum_tables(base, tables, terms, codes, distances)
+    return distances
+
+
+def weighted_tables(queries: NDArray[np.uint8], tables: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Tables of weighted Hamming distances, for every value of every byte of a code.
+
+    Parameters
+    ----------
+    queries : uint8 array (n_queries, n_bytes)
+    tables : float64 array (n_bytes, 256)
+        From `byte_tables`.
+
+    Returns
+    -------
+    float64 array (n_queries, n_bytes, 256)
+        Entry [q, b, x] is the weight of the bits in which byte b of query q differs from x.
+    """
+    differing = queries[:, :, None] ^ np.arange(256, dtype=np.uint8)
+    found: NDArray[np.float64] = tables[np.arange(len(tables))[:, None], differing]
+    return found
 
 
 def code_distances(queries: ArrayLike, codes: ArrayLike, weights: ArrayLike | None) -> NDArray[Any]:
@@ -156,15 +232,3 @@ def _same_width(queries: ArrayLike, codes: ArrayLike) -> tuple[NDArray[np.uint8]
         raise ValueError(f"codes must have shape (n, n_bytes) with n_bytes at least 1, got {codes.shape}")
     n_bits = 8 * codes.shape[1]
     return check_codes(queries, n_bits, "queries"), check_codes(codes, n_bits)
-
-
-def _words(codes: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Packed bytes (n, n_bytes) as uint64 words (n, ceil(n_bytes / 8)), padded with zero bytes."""
-    n, width = codes.shape
-    if width % 8:
-        padded = np.zeros((n, -(-width // 8) * 8), dtype=np.uint8)
-        padded[:, :width] = codes
-        codes = padded
-    elif codes.ctypes.data % 8:
-        codes = codes.copy()
-    return codes.view(np.uint64)

@@ -92,6 +92,8 @@ def encode_by_planes(
     if len(planes.normals) != n_learned:
         raise ValueError(f"there are {len(planes.normals)} planes for {n_learned} bits")
     codes = np.empty((len(rows), -(-n_bits // 8)), np.uint8)
+    if not len(rows):
+        return codes
     first = Planes(planes.center, planes.normals[:n_bits], planes.thresholds[:n_bits])
     product = make_product(first, rows[:: 1 + len(rows) // _SAMPLED_ROWS].astype(np.float64))
     scores = np.empty((min(BLOCK_ROWS, len(rows)), n_bits), np.float32)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from structhash._numerics.blocks import as_floats
 from structhash.codes._plane_kernels import pack_plane_bits
 
-__all__ = ["PlaneProduct", "Planes", "make_planes", "make_product", "write_codes"]
+__all__ = ["PlaneProduct", "Planes", "make_planes", "make_product", "plane_distances", "write_codes"]
 
 _MAX_FOLDED_CENTER = 4.0  # largest norm of a centre that is folded, in typical norms of centred rows
 _FLOAT32_ROUNDOFF = 2.0**-24  # largest relative error of one rounding
@@ -96,6 +96,17 @@ def make_planes(center: Any, normals: Any, thresholds: Any) -> Planes:
     norms = np.linalg.norm(normals, axis=1)
     norms[norms == 0] = 1.0
     return Planes(center, np.ascontiguousarray(normals / norms[:, None]), thresholds / norms)
+
+
+def plane_distances(planes: Planes, X: NDArray[Any]) -> NDArray[np.float64]:
+    """Signed distances (n, m) of rows X (n, d) to planes, in float64.
+
+    >>> plane_distances(make_planes([1.0, 0.0], [[0.0, 2.0]], [0.0]), np.array([[5.0, 3.0]]))
+    array([[3.]])
+    """
+    found: NDArray[np.float64] = (X.astype(np.float64) - planes.center) @ planes.normals.T
+    found -= planes.thresholds
+    return found
 
 
 def make_product(planes: Planes, sample: NDArray[Any]) -> PlaneProduct:

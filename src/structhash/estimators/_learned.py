@@ -48,6 +48,17 @@ class LearnedEncoder(HashEncoder):
         n_bits = self._check_prefix(n_bits)
         return self.hash_function_.queries_differ(n_bits)
 
+    def default_reader(self) -> str:
+        """See `HashEncoder.default_reader`: "real" where the codes were learned from the rows alone."""
+        embedding = self.hash_function_.embedding
+        return "bits" if embedding is None or embedding.labelled else "real"
+
+    def _values(self, X: NDArray[Any]) -> NDArray[Any]:
+        return self.hash_function_.values(X)
+
+    def _query_values(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
+        return self.hash_function_.query_values(X, n_bits)
+
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         return self.hash_function_.encode(rows, n_bits, queries, type(self).__name__)
 

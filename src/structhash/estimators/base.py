@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from structhash._numerics.validation import check_list, describe
-from structhash.codes import unpack
+from structhash._numerics.validation import check_choice, check_list, describe
+from structhash.codes import PreparedQueries, unpack
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.estimators._fitted import check_attributes
 from structhash.estimators._input import CheckedInput, check_input, open_rows
 from structhash.estimators._model_file import checksum, write_model
+from structhash.estimators._reading import READERS, prepare
 from structhash.estimators._score import label_retrieval
 from structhash.estimators.contract import EncoderContract
 
@@ -73,6 +74,39 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         """
         n_bits = self._check_prefix(n_bits)
         return self._encode(X, n_bits, queries=self.queries_differ(n_bits))
+
+    def prepare_queries(self, Q: Any, n_bits: int | None = None, reader: str = "auto") -> PreparedQueries:
+        """Prepare queries for an index, which takes them in place of packed codes.
+
+        Read by their real values, queries are not cut to bits. A bit counts as much as its value says, so that
+        the same stored codes find more: d(q, b) = sum_j w_j |z_j| / mean|z| over the bits j in which b differs
+        from the sign of z_j. Where all |z_j| are equal this is the Hamming distance.
+
+        Parameters
+        ----------
+        Q : array (q, d)
+            As `encode_queries` takes them.
+        n_bits : int, optional
+            Length of the codes in the index; all bits by default.
+        reader : {"auto", "bits", "real"}
+            ``"real"`` reads by real values, ``"bits"`` by the bits of `encode_queries`. ``"auto"`` is what
+            `default_reader` says: ``"real"`` for models learned without labels. With labels nothing is gained.
+
+        Returns
+        -------
+        PreparedQueries
+            With the weights of the bits where `search_weights_` has some.
+
+        Raises
+        ------
+        ValueError
+            If the bits of the method are no signs of real values and the reader is ``"real"``, or an argument
+            is not allowed.
+        """
+        n_bits = self._check_prefix(n_bits)
+        check_choice("reader", reader, READERS)
+        weights = None if self.search_weights_ is None else self.weights_at(n_bits)
+        return prepare(self, Q, open_rows(self, Q), n_bits, reader, weights)
 
     def weights_at(self, n_bits: int) -> NDArray[np.float64]:
         """Weights (n_bits,) of the prefix code of n_bits bits: those the master had at that step."""

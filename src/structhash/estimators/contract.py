@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from structhash.codes.planes import Planes
+from structhash.codes.planes import Planes, plane_distances
 from structhash.io.fields import Fields
 
 __all__ = ["EncoderContract"]
 
 
 class EncoderContract:
-    """The contract of `HashEncoder`: a subclass gives `check_settings`, `fit`, and `_bits` or `_planes`.
+    """The contract of `HashEncoder`: a subclass gives `check_settings`, `fit`, and one of `_bits`, `_values`
+    and `_planes`.
 
     Everything else has a default, so that generic code need not test for classes.
 
@@ -78,7 +79,27 @@ class EncoderContract:
 
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Bits (n, n_bits) of a block of rows, float32 or float64. Not called where there are `_planes`."""
-        raise NotImplementedError
+        values = self._values(X)
+        if values is None:
+            raise NotImplementedError
+        bits: NDArray[np.bool_] = values > 0
+        return bits
+
+    def _values(self, X: NDArray[Any]) -> NDArray[Any] | None:
+        """Real values (n, n_bits_) of a block of rows whose bits are 1 where the value is above 0.
+
+        None where the bits of a method are no signs of real values. By default: distances to the planes.
+        """
+        planes = self._planes()
+        return None if planes is None else plane_distances(planes, X)
+
+    def _query_values(self, X: NDArray[Any], n_bits: int) -> NDArray[Any] | None:
+        """`_values` of a block of queries that search codes of n_bits bits."""
+        return self._values(X)
+
+    def default_reader(self) -> str:
+        """What ``reader="auto"`` is in `HashEncoder.prepare_queries`: "bits" with labels, "real" without."""
+        return "bits" if self.needs_y() else "real"
 
     def _planes(self) -> Planes | None:
         """The planes that decide all bits; None where no planes decide them."""

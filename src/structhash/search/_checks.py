@@ -12,10 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.validation import describe
-from structhash.codes import byte_tables, check_codes, check_n_bits
+from structhash.codes import PreparedQueries, byte_tables, check_codes, check_n_bits
 from structhash.io import container as files
 
-__all__ = ["NO_CODE_DISTANCE", "Table", "check_ids", "check_k", "check_radius", "check_weights", "load_table"]
+__all__ = [
+    "NO_CODE_DISTANCE",
+    "Table",
+    "as_ids",
+    "check_ids",
+    "check_k",
+    "check_queries",
+    "check_radius",
+    "check_weights",
+    "load_table",
+    "refuse_repeated",
+]
 
 NO_CODE_DISTANCE = int(np.iinfo(np.int32).max)  # the distance in an empty place, as in faiss
 _MAX_EMPTY_PLACES = 1 << 26  # each takes 12 bytes
@@ -30,6 +41,20 @@ class Table(NamedTuple):
     ids: NDArray[np.int64] | None  # (n,), strictly ascending; None for running numbers
     weights: NDArray[Any] | None  # (n_bits,)
     source: str | None  # fingerprint of the model that made the codes
+
+
+def check_queries(
+    queries: NDArray[np.uint8] | PreparedQueries, n_bits: int
+) -> NDArray[np.uint8] | PreparedQueries:
+    """Return queries, packed ones in C order; errors if they are not of n_bits bits."""
+    if not isinstance(queries, PreparedQueries):
+        return check_codes(queries, n_bits, "queries")
+    if queries.n_bits != n_bits:
+        raise ValueError(
+            f"queries are prepared for {queries.n_bits} bits, codes have {n_bits}; prepare them with "
+            f"n_bits={n_bits}"
+        )
+    return queries
 
 
 def check_k(k: int, n_queries: int, ntotal: int) -> int:
@@ -150,12 +175,9 @@ def check_ids(
         raise ValueError(
             "this index has running numbers; leave ids out, or start a new index with ids for all codes"
         )
-    checked = _as_ids(ids, n)
+    checked = as_ids(ids, n)
     values = np.sort(checked)
-    repeated = values[1:][values[1:] == values[:-1]]
-    if repeated.size:
-        times = np.count_nonzero(values == repeated[0])
-        raise ValueError(f"ids must be unique, but {repeated[0]} comes {times} times")
+    refuse_repeated(values)
     for old in known if n else ():
         place = np.searchsorted(old, values)
         shared = values[old[np.minimum(place, len(old) - 1)] == values]
@@ -164,7 +186,15 @@ def check_ids(
     return checked
 
 
-def _as_ids(ids: ArrayLike, n: int) -> NDArray[np.int64]:
+def refuse_repeated(ids: NDArray[np.int64]) -> None:
+    """ValueError if one of the ids (n,), which ascend, comes twice."""
+    repeated = ids[1:][ids[1:] == ids[:-1]]
+    if repeated.size:
+        times = np.count_nonzero(ids == repeated[0])
+        raise ValueError(f"ids must be unique, but {repeated[0]} comes {times} times")
+
+
+def as_ids(ids: ArrayLike, n: int) -> NDArray[np.int64]:
     """n ids as int64 (n,)."""
     if isinstance(ids, np.ma.MaskedArray):
         raise TypeError("ids must be int64, got a masked array; give ids without a mask")

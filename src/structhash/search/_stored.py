@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.blocks import row_slices
 from structhash._numerics.locks import fork_safe_lock
-from structhash.codes import check_codes
-from structhash.search._checks import NO_CODE_DISTANCE, check_ids, check_k, check_radius
+from structhash.codes import PreparedQueries, check_codes
+from structhash.search._blocks import Block, append, count, ids_of, merge, numbered, rows_of, select
+from structhash.search._checks import (
+    NO_CODE_DISTANCE,
+    as_ids,
+    check_ids,
+    check_k,
+    check_queries,
+    check_radius,
+    refuse_repeated,
+)
+from structhash.search._scan import Found, Tabled, nearest, nearest_tabled, within, within_tabled
 from structhash.search.base import Index
 
-__all__ = ["Block", "StoredIndex"]
+__all__ = ["StoredIndex"]
 
-_SMALL_BLOCK = 1024  # codes that take about as long to copy as to search for by themselves
 _QUERIES_AT_ONCE = 256  # bounds what is held of all blocks before it is cut to k
 
-# One lock serves all indexes, so that an index can be pickled. Threads hold it while they add or merge codes.
+# One lock serves all indexes, so that an index can be pickled. Threads hold it to change or merge codes.
 _LOCK = fork_safe_lock()
-
-
-class Block(NamedTuple):
-    """Codes in ascending order of their ids."""
-
-    codes: NDArray[np.uint8]  # (n, ceil(n_bits / 8))
-    ids: NDArray[np.int64] | None  # (n,); None for running numbers
 
 
 class StoredIndex(Index):
     """Index that holds its codes in blocks.
 
-    A block never changes. `add` replaces the tuple of blocks in one step, so a thread that searches sees all
+    A block never changes. A change replaces the tuple of blocks in one step, so a thread that searches sees all
     codes of an add or none of them, and an add that is interrupted leaves the index as it was. A search waits
     for no lock. It goes from block to block, so that an add between two searches costs little.
 
-    A subclass implements `_nearest` and `_within`, which search one block.
+    A subclass may override `_nearest` and `_within`, which search one block by plain Hamming distance, and
+    `_nearest_tabled`, which serves weights and prepared queries. By default all take the scan of this package.
 
     Parameters
     ----------
@@ -62,9 +64,33 @@ class StoredIndex(Index):
             else:
                 order = np.argsort(ids)
                 new = Block(codes[order], ids[order])
-            self._blocks = _append(self._blocks, new)
+            self._blocks = append(self._blocks, new)
 
-    def search(self, codes: NDArray[np.uint8], k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def remove(self, ids: ArrayLike) -> None:
+        """Remove codes; parameters and errors as `Index.remove`."""
+        with _LOCK:
+            block = self._merged()
+            gone = rows_of(as_ids(ids, np.size(ids)), block)
+            rows = np.delete(np.arange(len(block.codes)), gone)
+            if len(rows) < len(block.codes):
+                self._blocks = (Block(block.codes[rows], ids_of(rows, 0, block)),) if len(rows) else ()
+
+    def replace(self, ids: ArrayLike, codes: NDArray[np.uint8]) -> None:
+        """Replace codes; parameters and errors as `Index.replace`."""
+        codes = check_codes(codes, self.n_bits)
+        checked = as_ids(ids, len(codes))
+        refuse_repeated(np.sort(checked))
+        with _LOCK:
+            block = self._merged()
+            rows = rows_of(checked, block)
+            if len(rows):
+                changed = block.codes.copy()
+                changed[rows] = codes
+                self._blocks = (Block(changed, block.ids),)
+
+    def search(
+        self, codes: NDArray[np.uint8] | PreparedQueries, k: int, among: ArrayLike | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Find the `k` nearest codes of each query; parameters, returns and errors as `Index.search`.
 
         Examples
@@ -77,16 +103,20 @@ class StoredIndex(Index):
         >>> index.search(query, k=2)
         (array([[         0, 2147483647]], dtype=int32), array([[ 0, -1]]))
         """
-        queries, blocks = check_codes(codes, self.n_bits, "queries"), self._blocks
-        k = check_k(k, len(queries), _count(blocks))
-        empty = NO_CODE_DISTANCE if self.weights is None else np.inf
-        distances = np.full((len(queries), k), empty, self._distance_type)
+        queries, blocks = self._read(codes), self._searched(among)
+        k = check_k(k, len(queries), count(blocks))
+        far, dtype = (np.inf, np.float32) if isinstance(queries, Tabled) else (NO_CODE_DISTANCE, np.int32)
+        distances: NDArray[Any] = np.full((len(queries), k), far, dtype)
         ids = np.full((len(queries), k), -1, dtype=np.int64)
         for part in row_slices(len(queries) if blocks else 0, _QUERIES_AT_ONCE):
             found = []
-            for first, block in _numbered(blocks):
-                near, rows = self._nearest(queries[part], block.codes, min(k, len(block.codes)))
-                found.append((near, _ids_of(rows, first, block)))
+            for first, block in numbered(blocks):
+                fewer = min(k, len(block.codes))
+                if isinstance(queries, Tabled):
+                    near, rows = self._nearest_tabled(queries[part], block.codes, fewer)
+                else:
+                    near, rows = self._nearest(queries[part], block.codes, fewer)
+                found.append((near, ids_of(rows, first, block)))
             near, names = (np.concatenate(each, axis=1) for each in zip(*found))
             if len(blocks) > 1:
                 order = np.lexsort([names, near])[:, :k]
@@ -95,19 +125,23 @@ class StoredIndex(Index):
         return distances, ids
 
     def radius(
-        self, codes: NDArray[np.uint8], r: float
+        self, codes: NDArray[np.uint8] | PreparedQueries, r: float, among: ArrayLike | None = None
     ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
         """Find all codes within distance `r`; parameters, returns and errors as `Index.radius`.
 
         Memory grows with the number of codes found, not with the size of the index.
         """
-        queries, r, blocks = check_codes(codes, self.n_bits, "queries"), check_radius(r), self._blocks
+        queries, r, blocks = self._read(codes), check_radius(r), self._searched(among)
         lims = np.zeros(len(queries) + 1, dtype=np.int64)
-        found = [(np.empty(0, self._distance_type), np.empty(0, np.int64), np.empty(0, np.int64))]
-        for first, block in _numbered(blocks):
-            own_lims, near, rows = self._within(queries, block.codes, r)
+        dtype = np.float32 if isinstance(queries, Tabled) else np.int32
+        found: list[Any] = [(np.empty(0, dtype), np.empty(0, np.int64), np.empty(0, np.int64))]
+        for first, block in numbered(blocks):
+            if isinstance(queries, Tabled):
+                own_lims, near, rows = within_tabled(queries, block.codes, r)
+            else:
+                own_lims, near, rows = self._within(queries, block.codes, r)
             owner = np.repeat(np.arange(len(queries)), np.diff(own_lims))
-            found.append((near, _ids_of(rows, first, block), owner))
+            found.append((near, ids_of(rows, first, block), owner))
             lims += own_lims
         near, names, owner = (np.concatenate(each) for each in zip(*found))
         if len(blocks) > 1:
@@ -119,23 +153,36 @@ class StoredIndex(Index):
         self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Distances and rows (n_queries, k) of the nearest codes, by (distance, row); k is at most n."""
-        raise NotImplementedError
+        return nearest(queries, codes, k)
+
+    def _nearest_tabled(self, queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
+        """`_nearest` by sums of table entries, for weights and prepared queries."""
+        return nearest_tabled(queries, codes, k)
 
     def _within(
         self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float
     ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
         """Lims (n_queries + 1,), distances and rows of the codes within r, by (query, distance, row)."""
-        raise NotImplementedError
+        return within(queries, codes, r)
 
-    @property
-    def _distance_type(self) -> type[Any]:
-        """Dtype of distances."""
-        return np.int32 if self.weights is None else np.float32
+    def _read(self, queries: NDArray[np.uint8] | PreparedQueries) -> NDArray[np.uint8] | Tabled:
+        """Queries after the checks: packed where distances are whole numbers of differing bits."""
+        checked = check_queries(queries, self.n_bits)
+        if isinstance(checked, PreparedQueries) or self.weights is not None:
+            return Tabled(checked, self.weights)
+        return checked
+
+    def _searched(self, among: ArrayLike | None) -> tuple[Block, ...]:
+        """The blocks to search."""
+        if among is None:
+            return self._blocks
+        part = select(self._merged(), among)
+        return (part,) if len(part.codes) else ()
 
     @property
     def ntotal(self) -> int:
         """Number of codes in the index."""
-        return _count(self._blocks)
+        return count(self._blocks)
 
     def table(self) -> tuple[NDArray[np.uint8], NDArray[np.int64] | None]:
         """Return codes and ids as `Index.table`, read-only."""
@@ -148,51 +195,8 @@ class StoredIndex(Index):
             if not self._blocks:
                 return Block(np.empty((0, -(-self.n_bits // 8)), dtype=np.uint8), None)
             if len(self._blocks) > 1:
-                self._blocks = (_merge(self._blocks),)
+                self._blocks = (merge(self._blocks),)
             return self._blocks[0]
-
-
-def _count(blocks: tuple[Block, ...]) -> int:
-    """Number of codes in blocks."""
-    return sum(len(codes) for codes, _ in blocks)
-
-
-def _numbered(blocks: tuple[Block, ...]) -> Iterator[tuple[int, Block]]:
-    """Yield the running number of the first code of each block, and the block."""
-    first = 0
-    for block in blocks:
-        yield first, block
-        first += len(block.codes)
-
-
-def _ids_of(rows: NDArray[np.int64], first: int, block: Block) -> NDArray[np.int64]:
-    """Ids of rows of a block, whose first row has the running number `first`."""
-    return rows + first if block.ids is None else block.ids[rows]
-
-
-def _append(blocks: tuple[Block, ...], new: Block) -> tuple[Block, ...]:
-    """Append a block, merged with the last blocks while they are small or less than twice as large.
-
-    So n codes are in at most log2(n) + 1 blocks, and n adds of one code copy at most n (log2(n) + 2048) codes.
-    """
-    first, size = len(blocks), len(new.codes)
-    while first and len(blocks[first - 1].codes) < 2 * max(size, _SMALL_BLOCK):
-        first -= 1
-        size += len(blocks[first].codes)
-    return (*blocks[:first], _merge((*blocks[first:], new)))
-
-
-def _merge(blocks: Sequence[Block]) -> Block:
-    """Merge blocks into one."""
-    if len(blocks) == 1:
-        return blocks[0]
-    codes = np.concatenate([codes for codes, _ in blocks])
-    own = [ids for _, ids in blocks if ids is not None]
-    if not own:
-        return Block(codes, None)
-    ids = np.concatenate(own)
-    order = np.argsort(ids, kind="stable")  # fast on runs that ascend
-    return Block(codes[order], ids[order])
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

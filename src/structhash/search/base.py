@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from structhash.codes import check_n_bits
+from structhash.codes import PreparedQueries, check_n_bits
 from structhash.io import container as files
 from structhash.pieces import snake
 from structhash.search._checks import check_radius, check_weights, load_table
@@ -83,21 +83,88 @@ class Index:
         """
         raise NotImplementedError
 
-    def search(self, codes: NDArray[np.uint8], k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Find the `k` nearest codes of each query.
+    def remove(self, ids: ArrayLike) -> None:
+        """Remove codes. The others keep their ids; when it raises, the index stays as it was.
 
-        An index may have fewer than k codes. The last places of each row are then empty: their id is -1, and
-        their distance is 2**31 - 1, or infinity with weights. ``ids >= 0`` selects the other places.
+        Running numbers become ids of their own, so that no number ever changes its code: codes that are added
+        later need ids, too.
 
         Parameters
         ----------
-        codes : uint8 array of shape (n_queries, ceil(n_bits / 8))
+        ids : int64 array of shape (n,)
+            All of them in the index.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the ids are not integers, or one is not in the index.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not remove codes; index the others again")
+
+    def replace(self, ids: ArrayLike, codes: NDArray[np.uint8]) -> None:
+        """Replace the codes of some ids. When it raises, the index stays as it was.
+
+        Parameters
+        ----------
+        ids : int64 array of shape (n,)
+            Unique, all of them in the index.
+        codes : uint8 array of shape (n, ceil(n_bits / 8))
+            Copied.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the ids are not as said, or the codes are not packed codes of `n_bits` bits.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not replace codes; index all codes again")
+
+    def merge(self, other: Index) -> None:
+        """Add all codes of another index, which does not change.
+
+        Running numbers go on: code i of the other index gets the number ``ntotal + i``. Own ids stay.
+
+        Parameters
+        ----------
+        other : Index
+            Of any class, with codes of the same length and the same weights.
+
+        Raises
+        ------
+        ValueError
+            If lengths, weights or known models differ, or `add` refuses the ids.
+        """
+        if other.n_bits != self.n_bits or not _equal(other.weights, self.weights):
+            raise ValueError(
+                f"{other!r} has codes of another length or other weights than {self!r}; merge equal indexes"
+            )
+        source = other.source if not self.ntotal and self.source is None else self.source
+        if None not in (source, other.source) and source != other.source:
+            raise ValueError("the two indexes hold codes of different models; encode the rows with one model")
+        self.add(*other.table())
+        self.source = source if source == other.source or not other.ntotal else None
+
+    def search(
+        self, codes: NDArray[np.uint8] | PreparedQueries, k: int, among: ArrayLike | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Find the `k` nearest codes of each query.
+
+        An index may have fewer than k codes. The last places of each row are then empty: their id is -1, and
+        their distance is 2**31 - 1, or infinity with weights or prepared queries. ``ids >= 0`` selects the
+        other places.
+
+        Parameters
+        ----------
+        codes : uint8 array of shape (n_queries, ceil(n_bits / 8)), or PreparedQueries
+            Packed codes, or what `HashEncoder.prepare_queries` or a `Reader` gives. Prepared queries bring
+            their own distances; weights of the index do not count.
         k : int, at least 1
+        among : bool array of shape (ntotal,), or int64 array of ids, optional
+            Search only these codes: a mask in ascending order of `ids`, or the ids themselves.
 
         Returns
         -------
-        distances : int32 (float32 with weights) array of shape (n_queries, k)
-            Ascending.
+        distances : array of shape (n_queries, k)
+            Ascending. int32; float32 with weights or prepared queries, added in float64 and rounded once.
         ids : int64 array of shape (n_queries, k)
             Ascending among equal distances.
 
@@ -109,7 +176,7 @@ class Index:
         raise NotImplementedError
 
     def radius(
-        self, codes: NDArray[np.uint8], r: float
+        self, codes: NDArray[np.uint8] | PreparedQueries, r: float, among: ArrayLike | None = None
     ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
         """Find all codes within distance `r` of each query; a distance of exactly `r` counts.
 
@@ -117,14 +184,16 @@ class Index:
 
         Parameters
         ----------
-        codes : uint8 array of shape (n_queries, ceil(n_bits / 8))
+        codes : uint8 array of shape (n_queries, ceil(n_bits / 8)), or PreparedQueries
         r : float, at least 0
+        among : bool array of shape (ntotal,), or int64 array of ids, optional
+            As in `search`.
 
         Returns
         -------
         lims : int64 array of shape (n_queries + 1,)
             Query i owns ``distances[lims[i]:lims[i + 1]]`` and the ids there.
-        distances : int32 (float32 with weights) array
+        distances : int32 array, or float32 with weights or prepared queries
         ids : int64 array
             Ordered by (distance, id) within each query. A query without such codes owns nothing.
 
@@ -134,7 +203,8 @@ class Index:
             If the queries are not packed codes of `n_bits` bits, or r is not a number of at least 0.
         """
         r = check_radius(r)
-        distances, ids = self.search(codes, max(1, self.ntotal))
+        limited: dict[str, Any] = {} if among is None else {"among": among}
+        distances, ids = self.search(codes, max(1, self.ntotal), **limited)
         within = (ids >= 0) & (distances <= r)
         lims = np.concatenate([[0], np.cumsum(within.sum(axis=1))]).astype(np.int64)
         return lims, distances[within], ids[within]
@@ -192,3 +262,8 @@ class Index:
         index.add(table.codes, table.ids)
         index.source = table.source
         return index
+
+
+def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    """Whether two indexes have the same weights."""
+    return one is other or (one is not None and other is not None and np.array_equal(one, other))

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from structhash.io import container as files
 from structhash.search._faiss_file import read_flat_file
+from structhash.search._fast_scan import fast_nearest
+from structhash.search._scan import Found, Tabled
 from structhash.search._stored import StoredIndex
 
 __all__ = ["Flat"]
@@ -67,6 +69,9 @@ class Flat(StoredIndex):
             first = lims[:-1, None] + np.arange(k)
             distances[again], rows[again] = near[first], near_rows[first]
         return distances, rows
+
+    def _nearest_tabled(self, queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
+        return fast_nearest(_faiss(), queries, codes, k)
 
     def _within(
         self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.validation import check_positive
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
-from structhash.codes.planes import Planes, make_planes
+from structhash.codes.planes import Planes, make_planes, plane_distances
 from structhash.embeddings.base import Embedding
 from structhash.families.base import Family
 from structhash.pieces import Params, load, spell_checked
@@ -51,6 +51,15 @@ class BitFunction:
     def planes(self) -> Planes | None:
         """The bits as planes among the rows; None where they are not planes."""
         return None
+
+    def values(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Signed distances (n, n_bits) of rows X (n, d) to the planes of the bits; `scores` without planes."""
+        planes = self.planes()
+        return self.scores(X) if planes is None else plane_distances(planes, X)
+
+    def query_values(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
+        """`values` (q, n_bits_learned) of queries X (q, d) that search codes of n_bits bits."""
+        return self.query_scores(X, n_bits) if self.queries_differ(n_bits) else self.values(X)
 
     def bits_of(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Bits (n, n_bits) of rows X (n, d)."""

@@ -89,6 +89,14 @@ class Interleaved(BitFunction):
         """Real values (q, n_bits_learned) of queries X (q, d); see `BitFunction`."""
         return self._both(self.classes.query_scores(X, n_bits - n_row_bits(n_bits)), X)
 
+    def values(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Scores of both kinds of bit in one unit: of each kind, the mean size in a row is 1."""
+        return self._in_one_unit(self.scores(X))
+
+    def query_values(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
+        """`values` (q, n_bits_learned) of queries X (q, d) that search codes of n_bits bits."""
+        return self._in_one_unit(self.query_scores(X, n_bits))
+
     def queries_differ(self, n_bits: int) -> bool:
         """Whether queries have codes of their own at this length."""
         return self.classes.queries_differ(n_bits - n_row_bits(n_bits))
@@ -128,6 +136,13 @@ class Interleaved(BitFunction):
             own = {name.partition("/")[2]: a for name, a in arrays.items() if name.startswith(f"{part}/")}
             parts.append(HashFunction.from_arrays(own, plain[part], {**sizes, "n_bits": n_bits}))
         return cls(*parts)
+
+    def _in_one_unit(self, scores: NDArray[Any]) -> NDArray[Any]:
+        of_row = is_row_bit(self.n_bits)
+        for kind in (of_row, ~of_row):
+            size = np.abs(scores[:, kind]).mean(axis=1, keepdims=True)
+            scores[:, kind] /= np.where(size > 0, size, 1)
+        return scores
 
     def _both(self, class_scores: NDArray[Any], X: NDArray[Any]) -> NDArray[Any]:
         row_scores, of_row = self.rows.scores(X), is_row_bit(self.n_bits)

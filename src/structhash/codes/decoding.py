@@ -1,0 +1,61 @@
+"""Vectors from codes: one vector a set bit, or one of 256 vectors a byte, added up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.codes._kernels import add_squared_lengths
+from structhash.codes.packing import check_codes
+
+__all__ = ["LARGEST_DISTANCE", "Decoder"]
+
+LARGEST_DISTANCE = 1e37  # sums of larger numbers may leave float32
+
+
+@dataclass(frozen=True, eq=False)
+class Decoder:
+    """Vector of a code b: offset + sum_j vectors[j] b_j, or offset + sum_j vectors[j, byte j of b].
+
+    Attributes
+    ----------
+    n_bits : int
+    offset : float32 array (d,)
+    vectors : float32 array (n_bits, d) or (ceil(n_bits / 8), 256, d)
+
+    Examples
+    --------
+    >>> decoder = Decoder(2, np.float32([1, 0]), np.float32([[1, 1], [0, 3]]))
+    >>> decoder.squared_lengths(np.array([[0b01], [0b10]], dtype=np.uint8))
+    array([ 5., 10.], dtype=float32)
+    """
+
+    n_bits: int
+    offset: NDArray[np.float32]
+    vectors: NDArray[np.float32]
+
+    def squared_lengths(self, codes: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Squared lengths (n,) of the vectors of packed codes (n, ceil(n_bits / 8)).
+
+        ValueError if one is not finite or may leave the range of float32 in a distance.
+        """
+        lengths = np.empty(len(codes), np.float32)
+        with np.errstate(all="ignore"):
+            add_squared_lengths(self.offset, self._tables(), check_codes(codes, self.n_bits), lengths)
+        if not lengths.max(initial=0) <= LARGEST_DISTANCE:  # also NaN
+            raise ValueError(
+                f"squared lengths of decoded vectors exceed {LARGEST_DISTANCE:g}; fit the decoder again"
+            )
+        return lengths
+
+    def _tables(self) -> NDArray[np.float32]:
+        """One vector for each value of each byte, float32 (n_bytes, 256, d)."""
+        if self.vectors.ndim == 3:
+            return self.vectors
+        n_bits, d = self.vectors.shape
+        padded = np.zeros((-(-n_bits // 8) * 8, d), np.float32)
+        padded[:n_bits] = self.vectors
+        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+        return np.stack([bits.astype(np.float32) @ part for part in padded.reshape(-1, 8, d)])

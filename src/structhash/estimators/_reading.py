@@ -1,0 +1,70 @@
+"""Queries read with their real values: what `HashEncoder.prepare_queries` does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash._numerics.blocks import BLOCK_ROWS, row_slices
+from structhash._numerics.matrices import check_finite_rows
+from structhash.codes import PreparedQueries, prepare_values, unpack
+from structhash.estimators.contract import EncoderContract
+
+READERS = ("auto", "bits", "real")
+
+
+def prepare(
+    encoder: Any, Q: Any, rows: NDArray[Any], n_bits: int, reader: str, weights: NDArray[np.float64] | None
+) -> PreparedQueries:
+    """Queries as `HashEncoder.prepare_queries` gives them.
+
+    Parameters
+    ----------
+    encoder : HashEncoder
+        Fitted.
+    Q : array (q, d)
+        Queries as given.
+    rows : ndarray (q, d)
+        The same, opened.
+    n_bits : int
+    reader : str
+        One of `READERS`.
+    weights : float64 (n_bits,) or None
+        Of the bits.
+
+    Returns
+    -------
+    PreparedQueries
+
+    Raises
+    ------
+    ValueError
+        If the bits of the method have no real values and the reader needs them.
+    """
+    asked = encoder.default_reader() if reader == "auto" else reader
+    values = values_of(encoder, rows, n_bits, queries=True) if asked == "real" else None
+    if values is not None:
+        return prepare_values(values, weights)
+    if reader == "real":
+        raise ValueError(
+            f"reader='real': the bits of {type(encoder).__name__} are no signs of real values; "
+            "give reader='bits'"
+        )
+    return prepare_values(2.0 * unpack(encoder.encode_queries(Q, n_bits), n_bits) - 1, weights)
+
+
+def values_of(
+    encoder: EncoderContract, rows: NDArray[Any], n_bits: int, queries: bool = False
+) -> NDArray[np.float64] | None:
+    """Real values (n, n_bits) of the bits of rows, or of queries; None where the bits have none."""
+    found = np.empty((len(rows), n_bits))
+    for block in row_slices(len(rows), BLOCK_ROWS):
+        X = rows[block].astype(np.float64, order="C", copy=False)
+        check_finite_rows(X, f"{type(encoder).__name__}: X", block.start)
+        values = encoder._query_values(X, n_bits) if queries else encoder._values(X)
+        if values is None:
+            return None
+        found[block] = values[:, :n_bits]
+    return found

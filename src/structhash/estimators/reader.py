@@ -1,0 +1,239 @@
+"""Readers: how the queries of a fitted model are compared with stored codes, chosen and fitted on rows."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash._numerics.blocks import sample_rows
+from structhash._numerics.matrices import check_finite_rows
+from structhash._numerics.validation import check_choice
+from structhash.codes import Decoder, PreparedQueries, unpack
+from structhash.estimators._decoders import fit_linear, fit_tables
+from structhash.estimators._input import open_rows
+from structhash.estimators._reading import READERS, values_of
+from structhash.estimators.base import HashEncoder
+from structhash.io import container
+from structhash.io.fields import Field, check_fields
+from structhash.search import Exact
+
+__all__ = ["READERS", "Reader", "fit_reader", "load_reader"]
+
+_KIND = "reader"  # of container
+_NAMES = ("bits", "real", "cells", "linear", "tables")
+_MAX_ROWS = 50_000  # that a reader is fitted to
+_N_HELD, _N_NEAREST = 500, 10  # held-out rows, and their neighbours that a reader should find
+_FIELDS = {
+    "bits": (),
+    "real": (),
+    "cells": (Field("cells", ("two", "n_bits")),),
+    "linear": (
+        Field("mean", ("n_features",)),
+        Field("scale", positive=True),
+        Field("offset", ("n_features",)),
+        Field("vectors", ("n_bits", "n_features")),
+    ),
+}
+_FIELDS["tables"] = (*_FIELDS["linear"][:3], Field("vectors", ("n_bytes", "n_values", "n_features")))
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """A way to read queries against codes of one length.
+
+    `prepare` gives queries that every index takes in place of packed codes. The readers, in order of size:
+
+    - ``"bits"``: the Hamming distance of the bits of the query; ``"real"``: its real values. These two are
+      those of `HashEncoder.prepare_queries`, and hold no arrays.
+    - ``"cells"``: sum_j (z_j - m_j(b_j))^2, with m_j(b) the mean value of bit j over the rows in which it is b.
+    - ``"linear"``, ``"tables"``: the squared distance of the query to the row that the code decodes to, in
+      units of the mean squared distance of rows to their mean. The decoder adds a vector for each set bit, or
+      one of 256 vectors for each byte, fitted by least squares.
+
+    Make one with `fit_reader`.
+
+    Attributes
+    ----------
+    encoder : HashEncoder
+    name : str
+    n_bits : int
+    arrays : dict of str to array
+        What was fitted.
+    recalls : dict of str to float
+        Share of the ten nearest rows, by the vectors, that each reader found for held-out rows; empty where
+        the reader was named.
+    """
+
+    encoder: HashEncoder
+    name: str
+    n_bits: int
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    recalls: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def decoder(self) -> Decoder | None:
+        """The decoder of ``"linear"`` and ``"tables"``; its vectors are centred and scaled rows."""
+        if self.name not in ("linear", "tables"):
+            return None
+        return Decoder(self.n_bits, self.arrays["offset"], self.arrays["vectors"])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(array.nbytes for array in self.arrays.values())
+
+    def prepare(self, Q: Any) -> PreparedQueries:
+        """Prepare queries Q (q, d), read as by `HashEncoder.encode_queries`, for an index of these codes."""
+        if self.name in ("bits", "real"):
+            return self.encoder.prepare_queries(Q, self.n_bits, self.name)
+        rows = open_rows(self.encoder, Q)
+        if self.name == "cells":
+            z, (low, high) = values_of(self.encoder, rows, self.n_bits, queries=True), self.arrays["cells"]
+            assert z is not None  # `fit_reader` refuses methods without real values
+            to_low, to_high = (z - low) ** 2, (z - high) ** 2
+            return PreparedQueries(self.n_bits, to_low.sum(axis=1), to_high - to_low)
+        check_finite_rows(rows, "Q")
+        assert self.decoder is not None
+        q = (rows - self.arrays["mean"].astype(np.float64)) / self.arrays["scale"]
+        base = (q**2).sum(axis=1) - 2 * q @ self.decoder.offset
+        values = -2 * np.tensordot(q, self.decoder.vectors, (1, -1))
+        return PreparedQueries(self.n_bits, base, values, self.decoder)
+
+    def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Write the reader to one file, without its model; `load_reader` reads it.
+
+        A file that structhash saved is replaced; another one, such as a data file, only with `force`.
+        """
+        facts = {"reader": self.name, "n_bits": self.n_bits, "recalls": self.recalls}
+        container.save(path, self.arrays, {**facts, "source": self.encoder.fingerprint()}, _KIND, force)
+
+
+def fit_reader(
+    encoder: HashEncoder, X: Any, n_bits: int | None = None, reader: str = "auto", random_state: Any = 0
+) -> Reader:
+    """Choose and fit how queries are read.
+
+    Parameters
+    ----------
+    encoder : HashEncoder
+        Fitted.
+    X : array (n, d)
+        Rows like those in the index, such as the training rows or the index itself. At most 50,000 are used.
+    n_bits : int, optional
+        Length of the codes in the index; all bits by default.
+    reader : str
+        One of those that `Reader` lists, or ``"auto"``: ``"bits"`` for models learned with labels; for others
+        the reader that finds most of the ten nearest rows, by the vectors, of held-out rows.
+    random_state : int or Generator
+        Draws rows.
+
+    Returns
+    -------
+    Reader
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are too few rows or a setting is not allowed, or the bits of the method have no real values
+        that the reader needs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from structhash import DistilHash
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> encoder = DistilHash(n_bits=16, random_state=0).fit(X)
+    >>> index = Exact(n_bits=16)
+    >>> index.add(encoder.encode(X))
+    >>> reader = fit_reader(encoder, X, reader="tables")
+    >>> index.search(reader.prepare(X[:1]), k=1)[1]
+    array([[0]])
+    """
+    n_bits = encoder._check_prefix(n_bits)
+    check_choice("reader", reader, ("auto", *_NAMES))
+    rng = np.random.default_rng(random_state)
+    rows = open_rows(encoder, X)
+    rows = rows[sample_rows(len(rows), _MAX_ROWS, rng)].astype(np.float64)
+    if not len(rows):
+        raise ValueError("X has 0 rows; give at least 1")
+    check_finite_rows(rows, "X")
+    if reader != "auto":
+        return Reader(encoder, reader, n_bits, _fit(encoder, rows, n_bits, reader))
+    if encoder.default_reader() == "bits":
+        return Reader(encoder, "bits", n_bits)
+    recalls = _held_out_recalls(encoder, rows, n_bits, rng)
+    best = max(recalls, key=lambda name: recalls[name])  # of equal ones, the first and smallest
+    return Reader(encoder, best, n_bits, _fit(encoder, rows, n_bits, best), recalls)
+
+
+def load_reader(path: str | os.PathLike[str], encoder: HashEncoder) -> Reader:
+    """Open a file that `Reader.save` wrote, for the model that it was fitted to.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the file is missing, damaged, or not a reader of this model.
+    """
+    arrays, header = container.load(path, _KIND)
+    if header.get("source") != encoder.fingerprint():
+        raise ValueError(f"{path} is a reader of another model; give that one, or fit a reader again")
+    try:
+        name, n_bits = header["reader"], encoder._check_prefix(header["n_bits"])
+        sizes = {"n_bits": n_bits, "n_bytes": -(-n_bits // 8), "n_values": 256, "two": 2}
+        check_fields(_FIELDS[name], arrays, {**sizes, "n_features": encoder.n_features_in_})
+        return Reader(encoder, name, n_bits, arrays, dict(header["recalls"]))
+    except (LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"cannot read {path}: it is no whole reader ({error}); fit it again") from None
+
+
+def _fit(encoder: HashEncoder, rows: NDArray[Any], n_bits: int, name: str) -> dict[str, NDArray[Any]]:
+    """The arrays of a reader."""
+    if name == "bits":
+        return {}
+    codes = encoder.encode(rows, n_bits)
+    if name in ("real", "cells"):
+        values = values_of(encoder, rows, n_bits)
+        if values is None:
+            raise ValueError(
+                f"reader={name!r}: the bits of {type(encoder).__name__} are no signs of real values; give "
+                "reader='bits', 'linear' or 'tables'"
+            )
+        bits = unpack(codes, n_bits).astype(np.float64)
+        means = [(part * values).sum(axis=0) / np.maximum(part.sum(axis=0), 1) for part in (1 - bits, bits)]
+        return {} if name == "real" else {"cells": np.stack(means)}
+    mean = rows.mean(axis=0)
+    scale = np.sqrt(((rows - mean) ** 2).sum(axis=1).mean())
+    scale = scale if scale > 0 else 1.0
+    fit = fit_linear if name == "linear" else fit_tables
+    fitted = fit(codes, n_bits, (rows - mean) / scale)
+    vectors = {part: array.astype(np.float32) for part, array in fitted._asdict().items()}
+    return {"mean": mean, "scale": np.asarray(scale), **vectors}
+
+
+def _held_out_recalls(
+    encoder: HashEncoder, rows: NDArray[Any], n_bits: int, rng: np.random.Generator
+) -> dict[str, float]:
+    """Share of the nearest rows that each possible reader finds, for held-out rows among the others."""
+    if len(rows) < 5 * _N_NEAREST:
+        raise ValueError(f"X has {len(rows)} rows; give at least {5 * _N_NEAREST}, or name a reader")
+    order = rng.permutation(len(rows))
+    n_held = min(_N_HELD, len(rows) // 5)
+    held, others = rows[order[:n_held]], rows[order[n_held:]]
+    centred = others - others.mean(axis=0)
+    apart = (centred**2).sum(axis=1) - 2 * (held - others.mean(axis=0)) @ centred.T
+    nearest = np.argpartition(apart, _N_NEAREST - 1, axis=1)[:, :_N_NEAREST]
+    index = Exact(n_bits)
+    index.add(encoder.encode(others, n_bits))
+    has_values = values_of(encoder, others[:1], n_bits) is not None
+    recalls = {}
+    for name in _NAMES if has_values else ("bits", "linear", "tables"):
+        fitted = Reader(encoder, name, n_bits, _fit(encoder, others, n_bits, name))
+        _, found = index.search(fitted.prepare(held), _N_NEAREST)
+        hits = [len(np.intersect1d(*each)) for each in zip(found, nearest)]
+        recalls[name] = float(np.mean(hits)) / _N_NEAREST
+    return recalls

@@ -1,0 +1,111 @@
+"""Blocks of codes, which never change: made, merged, and looked up by id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from structhash._numerics.validation import describe
+from structhash.search._checks import as_ids
+
+__all__ = ["Block", "append", "count", "ids_of", "merge", "numbered", "rows_of", "select"]
+
+_SMALL_BLOCK = 1024  # codes that take about as long to copy as to search for by themselves
+
+
+class Block(NamedTuple):
+    """Codes in ascending order of their ids."""
+
+    codes: NDArray[np.uint8]  # (n, ceil(n_bits / 8))
+    ids: NDArray[np.int64] | None  # (n,); None for running numbers
+
+
+def count(blocks: tuple[Block, ...]) -> int:
+    """Number of codes in blocks."""
+    return sum(len(codes) for codes, _ in blocks)
+
+
+def numbered(blocks: tuple[Block, ...]) -> Iterator[tuple[int, Block]]:
+    """Yield the running number of the first code of each block, and the block."""
+    first = 0
+    for block in blocks:
+        yield first, block
+        first += len(block.codes)
+
+
+def ids_of(rows: NDArray[np.int64], first: int, block: Block) -> NDArray[np.int64]:
+    """Ids of rows of a block, whose first row has the running number `first`."""
+    return rows + first if block.ids is None else block.ids[rows]
+
+
+def append(blocks: tuple[Block, ...], new: Block) -> tuple[Block, ...]:
+    """Append a block, merged with the last blocks while they are small or less than twice as large.
+
+    So n codes are in at most log2(n) + 1 blocks, and n adds of one code copy at most n (log2(n) + 2048) codes.
+    """
+    first, size = len(blocks), len(new.codes)
+    while first and len(blocks[first - 1].codes) < 2 * max(size, _SMALL_BLOCK):
+        first -= 1
+        size += len(blocks[first].codes)
+    return (*blocks[:first], merge((*blocks[first:], new)))
+
+
+def merge(blocks: Sequence[Block]) -> Block:
+    """Merge blocks into one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    codes = np.concatenate([codes for codes, _ in blocks])
+    own = [ids for _, ids in blocks if ids is not None]
+    if not own:
+        return Block(codes, None)
+    ids = np.concatenate(own)
+    order = np.argsort(ids, kind="stable")  # fast on runs that ascend
+    return Block(codes[order], ids[order])
+
+
+def rows_of(ids: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
+    """Rows of a block that have these ids (m,); ValueError if it lacks one."""
+    n = len(block.codes)
+    if block.ids is None or not n:
+        rows, present = ids, ids < n
+    else:
+        rows = np.searchsorted(block.ids, ids)
+        present = block.ids[np.minimum(rows, n - 1)] == ids
+    if not present.all():
+        missing = ids[~present]
+        raise ValueError(f"{missing.size} of {ids.size} ids are not in the index, such as {missing[0]}")
+    return rows
+
+
+def select(block: Block, among: ArrayLike) -> Block:
+    """The part of a block that a search is limited to.
+
+    Parameters
+    ----------
+    block : Block
+    among : bool array (n,), one for each code in ascending order of ids; or int array (m,), ids
+
+    Returns
+    -------
+    Block
+        With the ids that its codes have in the whole block.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is neither, or an id is not in the block.
+    """
+    given, n = np.asarray(among), len(block.codes)
+    if given.dtype == np.bool_:
+        if given.shape != (n,):
+            raise ValueError(f"among={describe(among)}: give a mask of shape ({n},), one for each code, or ids")
+        rows = np.flatnonzero(given)
+    else:
+        try:
+            rows = rows_of(np.unique(as_ids(among, given.size)), block)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"among: {error}; or give a mask of shape ({n},)") from None
+    return Block(block.codes.take(rows, axis=0), ids_of(rows, 0, block))

@@ -1,0 +1,138 @@
+"""The exhaustive scan for all kinds of query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash._numerics.blocks import row_slices, rows_within
+from structhash.codes import (
+    PreparedQueries,
+    as_words,
+    byte_tables,
+    hamming,
+    table_distances,
+    weighted_tables,
+)
+from structhash.search._kept import squared_lengths
+from structhash.search._scan_kernels import nearest_by_bits, nearest_by_tables
+
+__all__ = ["Found", "Tabled", "Within", "in_order", "nearest", "nearest_tabled", "within", "within_tabled"]
+
+Found = tuple[NDArray[Any], NDArray[np.int64]]  # distances and rows (n_queries, k), by (distance, row)
+Within = tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]  # lims, distances and rows
+
+_TABLES_AT_ONCE = 1 << 20  # numbers; they take 12 MB
+_QUERIES_A_BLOCK, _CODES_A_BLOCK = 16, 1 << 16  # distances of one block take 4 MB
+
+
+@dataclass(frozen=True)
+class Tabled:
+    """Queries whose distances are sums of one table entry a byte: prepared, or packed with weights of the bits.
+
+    `len` gives the number of queries, and a slice some of them.
+    """
+
+    queries: NDArray[np.uint8] | PreparedQueries
+    weights: NDArray[np.float64] | None
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __getitem__(self, part: slice | NDArray[np.int64]) -> Tabled:
+        return Tabled(self.queries[part], self.weights)
+
+    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Base (n_queries,) and tables (n_queries, n_bytes, 256)."""
+        if isinstance(self.queries, PreparedQueries):
+            return self.queries.base, self.queries.tables()
+        assert self.weights is not None
+        return np.zeros(len(self)), weighted_tables(self.queries, byte_tables(self.weights))
+
+    def terms(self, codes: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """A term of each code (n,), that all its distances have."""
+        decoder = self.queries.decoder if isinstance(self.queries, PreparedQueries) else None
+        return np.zeros(len(codes), np.float32) if decoder is None else squared_lengths(decoder, codes)
+
+    def plain(self) -> NDArray[np.uint8] | None:
+        """Packed codes whose Hamming distances are these distances; None if there are none."""
+        return self.queries.codes() if isinstance(self.queries, PreparedQueries) else None
+
+
+def nearest(queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int) -> Found:
+    """The k nearest codes by Hamming distance; k is at most their number."""
+    heap = np.empty((len(queries), k), np.int32), np.empty((len(queries), k), np.int64)
+    nearest_by_bits(as_words(queries, np.uint64), as_words(codes, np.uint64), *heap)
+    return in_order(*heap)
+
+
+def nearest_tabled(queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
+    """The k nearest codes by sums of table entries; k is at most their number."""
+    if (plain := queries.plain()) is not None:
+        distances, rows = nearest(plain, codes, k)
+        return distances.astype(np.float32), rows
+    heap = np.empty((len(queries), k), np.float32), np.empty((len(queries), k), np.int64)
+    words, terms = as_words(codes, np.uint32), queries.terms(codes)
+    for part in row_slices(len(queries), rows_within(256 * codes.shape[1], _TABLES_AT_ONCE)):
+        base, tables = queries[part].tables()
+        least = tables.min(axis=2)
+        quick = np.zeros((len(base), 4 * words.shape[1], 256), np.float32)
+        quick[:, : codes.shape[1]] = tables - least[:, :, None]
+        shift = least.sum(axis=1) + terms.min()
+        span = quick.max(axis=2).sum(axis=1, dtype=np.float64) + np.abs(base) + np.abs(least).sum(axis=1)
+        span += 2 * np.abs(terms).max()
+        slack = (quick.shape[1] + 4) * 2.0**-23 * span  # each sum and rounding errs by at most 2^-24 span
+        quick = quick.reshape(len(base), -1, 4, 256)  # by words
+        nearest_by_tables(base, tables, terms, quick, shift, slack, words, codes, heap[0][part], heap[1][part])
+    return in_order(*heap)
+
+
+def within(queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float) -> Within:
+    """All codes within Hamming distance r of each query, by (query, distance, row)."""
+    return _within(
+        len(queries), lambda part: lambda block: hamming(queries[part], codes[block]), len(codes), r, np.int32
+    )
+
+
+def within_tabled(queries: Tabled, codes: NDArray[np.uint8], r: float) -> Within:
+    """All codes within r of each query by sums of table entries, by (query, distance, row)."""
+
+    def distances_of(part: slice) -> Callable[[slice], NDArray[Any]]:
+        base, tables = queries[part].tables()
+        return lambda block: table_distances(base, tables, codes[block], terms[block])
+
+    terms = queries.terms(codes)
+    return _within(len(queries), distances_of, len(codes), r, np.float32)
+
+
+def _within(
+    n_queries: int,
+    distances_of: Callable[[slice], Callable[[slice], NDArray[Any]]],
+    n: int,
+    r: float,
+    dtype: type[Any],
+) -> Within:
+    """The codes whose distance, by `distances_of` a few queries to a block of n codes, is at most r."""
+    lims, found = [np.zeros(1, np.int64)], [(np.empty(0, dtype), np.empty(0, np.int64))]
+    for part in row_slices(n_queries, _QUERIES_A_BLOCK):
+        hits, distances_to = [], distances_of(part)
+        for block in row_slices(n, _CODES_A_BLOCK):
+            distances = distances_to(block)
+            query, column = np.nonzero(distances <= r)
+            hits.append((distances[query, column], column + block.start, query))
+        near, rows, query = (np.concatenate(each) for each in zip(*hits))
+        order = np.lexsort([rows, near, query])
+        found.append((near[order], rows[order]))
+        lims.append(np.bincount(query, minlength=part.stop - part.start))
+    near, rows = (np.concatenate(each) for each in zip(*found))
+    return np.cumsum(np.concatenate(lims)), near, rows
+
+
+def in_order(distances: NDArray[Any], rows: NDArray[np.int64]) -> Found:
+    """Heaps (n_queries, k) sorted by (distance, row)."""
+    order = np.lexsort([rows, distances])
+    return np.take_along_axis(distances, order, 1), np.take_along_axis(rows, order, 1)

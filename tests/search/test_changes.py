@@ -1,0 +1,230 @@
+"""Removal, replacement, merging and limits, against a dictionary that holds the codes by id."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+import structhash.search._blocks as blocks
+from structhash.codes import hamming, prepare_values, prepared_distances
+from structhash.pieces import classes
+from structhash.search import Exact, Flat, load_index
+
+EVERY = pytest.mark.parametrize("piece", [classes("indexes")[name] for name in ("exact", "flat")])
+N_BITS = 11  # few, so that ties are many
+NO_CODE = 2**31 - 1
+
+
+def random_codes(n, seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 256, (n, 2), dtype=np.uint8)
+    codes[:, 1] &= 7
+    return codes
+
+
+class Stateful(RuleBasedStateMachine):
+    """An index, and the dictionary of the codes that it should hold."""
+
+    def __init__(self):
+        super().__init__()
+        self.small, blocks._SMALL_BLOCK = blocks._SMALL_BLOCK, 3  # so that there are several blocks
+
+    def teardown(self):
+        blocks._SMALL_BLOCK = self.small
+
+    @initialize(piece=st.sampled_from([Exact, Flat]), own_ids=st.booleans())
+    def start(self, piece, own_ids):
+        self.index, self.model, self.own_ids = piece(N_BITS), {}, own_ids
+
+    @rule(seed=st.integers(0, 10**6), n=st.integers(0, 12))
+    def add(self, seed, n):
+        codes, rng = random_codes(n, seed), np.random.default_rng(seed)
+        if self.own_ids:
+            free = np.setdiff1d(np.arange(200), list(self.model))
+            ids = rng.permutation(free)[:n]
+            codes = codes[: len(ids)]
+            self.index.add(codes, ids)
+        else:
+            ids = np.arange(len(self.model), len(self.model) + n)
+            self.index.add(codes)
+        self.model |= dict(zip(ids.tolist(), codes))
+
+    @precondition(lambda self: self.model)
+    @rule(seed=st.integers(0, 10**6), share=st.floats(0, 1))
+    def remove(self, seed, share):
+        rng = np.random.default_rng(seed)
+        ids = rng.permutation(sorted(self.model))[: int(np.ceil(share * len(self.model)))]
+        self.index.remove(ids)
+        for each in ids.tolist():
+            del self.model[each]
+        self.own_ids |= len(ids) > 0 and len(self.model) > 0  # an empty index decides again
+        if not self.model:
+            self.own_ids = bool(rng.integers(2))
+
+    @precondition(lambda self: self.model)
+    @rule(seed=st.integers(0, 10**6), n=st.integers(0, 5))
+    def replace(self, seed, n):
+        ids = np.random.default_rng(seed).permutation(sorted(self.model))[:n]
+        codes = random_codes(len(ids), seed)
+        self.index.replace(ids, codes)
+        self.model |= dict(zip(ids.tolist(), codes))
+
+    @rule(seed=st.integers(0, 10**6), n=st.integers(0, 6), piece=st.sampled_from([Exact, Flat]))
+    def merge(self, seed, n, piece):
+        other, codes = piece(N_BITS), random_codes(n, seed)
+        ids = np.arange(n) + (1000 + 10 * len(self.model) + max(self.model, default=0))
+        other.add(codes, ids if self.own_ids else None)
+        self.index.merge(other)
+        names = ids if self.own_ids else np.arange(n) + len(self.model)
+        self.model |= dict(zip(names.tolist(), codes))
+
+    @rule()
+    def pickle(self):
+        self.index = pickle.loads(pickle.dumps(self.index))
+
+    @invariant()
+    def holds_what_the_dictionary_holds(self):
+        ids = np.array(sorted(self.model), dtype=np.int64)
+        codes = np.array([self.model[each] for each in ids.tolist()], dtype=np.uint8).reshape(-1, 2)
+        assert len(self.index) == len(ids)
+        np.testing.assert_array_equal(self.index.table()[0], codes)
+        np.testing.assert_array_equal(self.index.ids, ids)
+
+    @rule(seed=st.integers(0, 10**6), k=st.integers(1, 20), limited=st.booleans(), prepared=st.booleans())
+    def search(self, seed, k, limited, prepared):
+        rng = np.random.default_rng(seed)
+        ids = np.array(sorted(self.model), dtype=np.int64)
+        codes = np.array([self.model[each] for each in ids.tolist()], dtype=np.uint8).reshape(-1, 2)
+        kept = rng.random(len(ids)) < 0.5 if limited else np.ones(len(ids), bool)
+        asked = random_codes(3, seed + 1)
+        if prepared:
+            asked = prepare_values(rng.integers(-3, 4, (3, N_BITS)))
+            distances = prepared_distances(asked, codes[kept])
+        else:
+            distances = hamming(asked, codes[kept])
+        for among in [kept, rng.permutation(ids[kept])] if limited else [None]:
+            near, names = self.index.search(asked, k, among=among)
+            lims, within, owners = self.index.radius(asked, 3.0, among=among)
+            for q in range(3):
+                pairs = sorted(zip(distances[q].tolist(), ids[kept].tolist()))
+                empty = (np.inf if prepared else NO_CODE, -1)
+                expected = pairs[:k] + [empty] * (k - len(pairs))
+                assert list(zip(near[q].tolist(), names[q].tolist())) == expected
+                own = slice(lims[q], lims[q + 1])
+                assert list(zip(within[own].tolist(), owners[own].tolist())) == [p for p in pairs if p[0] <= 3]
+
+
+TestStateful = pytest.mark.slow(Stateful.TestCase)
+TestStateful.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+
+
+@EVERY
+def test_changes_are_saved(piece, tmp_path):
+    codes = random_codes(6, 0)
+    index = piece(N_BITS)
+    index.add(codes)
+    index.remove([1, 4])
+    index.replace([5, 0], codes[[1, 4]])
+    index.save(tmp_path / "i")
+    loaded = load_index(tmp_path / "i")
+    np.testing.assert_array_equal(loaded.ids, [0, 2, 3, 5])
+    np.testing.assert_array_equal(loaded.table()[0], codes[[4, 2, 3, 1]])
+
+
+@EVERY
+def test_running_numbers_become_ids_when_codes_are_removed(piece):
+    index = piece(N_BITS)
+    index.add(random_codes(3, 0))
+    index.remove([])
+    index.add(random_codes(1, 1))  # nothing was removed: numbers still run
+    index.remove([0, 0])
+    assert index.ids.tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match="this index has ids of its own; give ids"):
+        index.add(random_codes(1, 1))
+    index.remove([1, 2, 3])
+    index.add(random_codes(1, 1))  # an empty index decides again
+    assert index.ids.tolist() == [0]
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda i: i.remove([3, 9]), ValueError, "1 of 2 ids are not in the index, such as 9"),
+        (lambda i: i.remove([-1]), ValueError, "ids must be from 0"),
+        (lambda i: i.remove([1.5]), TypeError, "ids must be int64"),
+        (
+            lambda i: i.replace([7, 9], random_codes(2, 0)),
+            ValueError,
+            "1 of 2 ids are not in the index, such as 9",
+        ),
+        (lambda i: i.replace([7, 7], random_codes(2, 0)), ValueError, "unique, but 7 comes 2 times"),
+        (lambda i: i.replace([7], random_codes(2, 0)), ValueError, r"shape \(2,\), one for each code"),
+        (lambda i: i.replace([7], np.full((1, 2), 255, np.uint8)), ValueError, "zero pad bits"),
+        (lambda i: i.merge(Exact(N_BITS + 1)), ValueError, "another length or other weights"),
+        (lambda i: i.merge(Exact(N_BITS, np.ones(N_BITS))), ValueError, "another length or other weights"),
+        (lambda i: i.merge(i), ValueError, "is in the index already"),
+    ],
+)
+@pytest.mark.parametrize("own_ids", [False, True])
+def test_a_change_that_fails_changes_nothing(piece, change, error, message, own_ids):
+    index, codes = piece(N_BITS), random_codes(9 if not own_ids else 2, 0)
+    index.add(codes, [3, 7] if own_ids else None)
+    if not own_ids and message == "is in the index already":
+        index.merge(index)  # running numbers go on
+        assert len(index) == 18
+        return
+    with pytest.raises(error, match=message):
+        change(index)
+    np.testing.assert_array_equal(index.table()[0], codes)
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("among", "error", "message"),
+    [
+        (
+            [3, 8],
+            ValueError,
+            r"among: 1 of 2 ids are not in the index, such as 8; or give a mask of shape \(2,\)",
+        ),
+        ([True], ValueError, r"among=.*: give a mask of shape \(2,\), one for each code, or ids"),
+        ([0.5], TypeError, "among: ids must be int64"),
+        (["a"], TypeError, "among: ids must be int64"),
+        ([[3]], ValueError, "among: ids must have shape"),
+    ],
+)
+def test_a_limit_that_does_not_fit_is_refused(piece, among, error, message):
+    index = piece(N_BITS)
+    index.add(random_codes(2, 0), [3, 7])
+    with pytest.raises(error, match=message):
+        index.search(random_codes(1, 0), 1, among=among)
+    with pytest.raises(error, match=message):
+        index.radius(random_codes(1, 0), 1, among=among)
+
+
+def test_a_merged_index_names_a_model_only_if_all_codes_are_of_it():
+    def made(source, n=2):
+        index = Exact(N_BITS)
+        index.add(random_codes(n, 0))
+        index.source = source
+        return index
+
+    for mine, theirs, expected in (("a", "a", "a"), (None, None, None), ("a", None, None)):
+        index = made(mine)
+        index.merge(made(theirs))
+        assert index.source == expected
+    empty = Exact(N_BITS)
+    empty.merge(made("a"))
+    assert empty.source == "a"
+    unnamed = made(None)
+    unnamed.merge(made("a"))
+    assert unnamed.source is None
+    kept = made("a")
+    kept.merge(made(None, 0))
+    assert kept.source == "a"
+    with pytest.raises(ValueError, match="codes of different models"):
+        made("a").merge(made("b"))
