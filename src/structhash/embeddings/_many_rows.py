@@ -23,11 +23,11 @@ from structhash.embeddings._regression import (
     without_own,
 )
 
-MAX_TRIAL_ROWS = 16_000
+MAX_TRIAL_ROWS = 16_000  # on which directions and bandwidth are chosen
 MAX_JUDGES = 2000  # left-out rows by which the ridge is chosen
-TRIAL_ANCHORS = 1 / 3  # of the anchors
+TRIAL_ANCHORS = 1 / 3  # of the anchors, drawn at random
 VARIANCE_SHARES = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # of the rows, that the directions may retain
-BANDWIDTH_FACTORS = (0.7, 1.4)
+BANDWIDTH_FACTORS = (0.7, 1.4)  # candidates, besides the bandwidth itself
 RIDGE_FACTORS = (0.3, 1.0, 3.0)  # of the ridge of the trial
 MIN_RIDGE = 1e-12  # share of the trace that is added to the diagonal, above the rounding errors of the sum
 AMBIGUOUS_SHARE = 0.5  # of the anchors
@@ -132,11 +132,13 @@ def _trial(
     return best.kernel, best.found
 
 
-def _margins(along: Rows, kernel: Kernel, found: Regression, prior: NDArray[np.float64], n: int) -> Any:
-    """By how much the best score of each of n rows exceeds the second best, float64 (n,)."""
+def _margins(
+    rows: Rows, kernel: Kernel, found: Regression, prior: NDArray[np.float64], n: int
+) -> NDArray[np.float64]:
+    """By how much the best score of each of n rows exceeds the second best, (n,)."""
     similar, margins = similarities_to(kernel.anchors, kernel.sigma), np.empty(n)
     for run in row_slices(n, FEATURE_BLOCK_ROWS):
-        scores = np.sort(similar(along(run)) @ found.coef + prior, axis=1)
+        scores = np.sort(similar(rows(run)) @ found.coef + prior, axis=1)
         margins[run] = scores[:, -1] - scores[:, -2:][:, 0]
     return margins
 

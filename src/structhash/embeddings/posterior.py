@@ -47,9 +47,9 @@ class Posterior(Embedding):
     n_points, n_partners, n_nearest, self_weight
         As in `Embedding`.
     n_anchors : int
-        Training rows that similarities are measured to, at most; at least 2. Of n > 2,000 training rows
-        sqrt(2000 n) are chosen, so 8,000 of 32,000. Time grows with n times its square, memory with its square:
-        `structhash.embeddings._many_rows`.
+        Training rows that similarities are measured to, at most; at least 2. All of up to 2,000 training rows
+        are anchors, and sqrt(2000 n) of n > 2,000: 8,000 of 32,000. A fit takes time in proportion to n times
+        their number squared, and memory of 24 bytes times their number squared.
     temperature : float
         Of the probabilities that bits are learned from, and of rows where a class has 10 training rows or
         fewer.
