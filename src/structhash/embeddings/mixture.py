@@ -88,7 +88,7 @@ class Mixture(Embedding):
     n_nearest: int = 32
     self_weight: float = 16.0
     class_weight: float = 0.3
-    instance_share: float = 0.25
+    instance_share: float = 0.5
 
     def __post_init__(self) -> None:
         super().__post_init__()
