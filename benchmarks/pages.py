@@ -355,7 +355,7 @@ def query_maps():
             for measure in ("ndcg@10", "map")
             for when in ("without", "with")
         ]
-        table.append(row(name, n, f"{fmean(line['mapped'] for line in lines):.0%}", *figures))
+        table.append(row(name, str(n), f"{fmean(line['mapped'] for line in lines):.0%}", *figures))
     return table
 
 

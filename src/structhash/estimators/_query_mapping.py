@@ -28,7 +28,7 @@ class QueryMappingEncoder(LearnedEncoder):
         Queries are mapped before they are coded (`structhash.training.query_map`) where that helps held-out
         judged queries. Otherwise the codes of queries stay as they were learned without judgements; the log
         says so, and ``queries_differ()`` of the result is false. Codes and indexes of rows stay valid:
-        `fingerprint` stays the same. A few hundred judged queries are needed before a map helps.
+        `fingerprint` stays the same. Some dozens of judged queries seldom suffice; on banking77 a thousand did.
 
         Parameters
         ----------
