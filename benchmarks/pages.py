@@ -9,6 +9,7 @@ import itertools
 import json
 import re
 from pathlib import Path
+from statistics import fmean
 
 from sklearn.utils import get_tags
 
@@ -342,9 +343,25 @@ def published():
     return lines
 
 
+def query_maps():
+    """What a query map is worth by the number of judged queries."""
+    found = {}
+    for line in json.loads((RESULTS / "query_maps.json").read_text())["rows"]:
+        found.setdefault((line["set"], line["n_judged"]), []).append(line)
+    table = head("set", "judged queries", "mapped", "nDCG@10", "with", "mAP", "with")
+    for (name, n), lines in sorted(found.items()):
+        figures = [
+            f"{fmean(line[when][measure] for line in lines):.3f}"
+            for measure in ("ndcg@10", "map")
+            for when in ("without", "with")
+        ]
+        table.append(row(name, str(n), f"{fmean(line['mapped'] for line in lines):.0%}", *figures))
+    return table
+
+
 PAGES = {
     "baselines.md": (peers, originals),
-    "method.md": (study,),
+    "method.md": (study, query_maps),
     "results.md": (rivals, kernel, mixed, worlds, prefix, judged, seen, unseen, published),
     "speed.md": (speed, phases, sizes, versions),
 }

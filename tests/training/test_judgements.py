@@ -10,16 +10,18 @@ from structhash import DistilHash, Qrels, StructHash
 from structhash.codes import hamming
 from structhash.families.linear import Linear
 from structhash.families.starts.spectral import Spectral
-from structhash.metrics import tie_blocks
+from structhash.metrics import average_precision, tie_blocks
 from structhash.training.column_generation import finish
 from structhash.training.column_generation import learn as learn_bits
 from structhash.training.hash_function import HashFunction
 from structhash.training.judgements import (
     MAX_OTHERS,
     N_FOLDS,
+    JudgedFolds,
     judgements_help,
     problem_from_judgements,
     relevant_documents,
+    with_query_map,
 )
 from structhash.training.problem import Plan
 
@@ -56,7 +58,12 @@ def learn(qrels):
 
 
 def helps(alone, learn, qrels):
-    return judgements_help(alone, learn, X[DOCUMENTS], qrels, relevant_documents(X[DOCUMENTS], qrels))
+    folds = dealt(qrels)
+    return judgements_help(folds.measures(alone, folds.codes(alone))[0], learn, folds)
+
+
+def dealt(qrels):
+    return JudgedFolds(X[DOCUMENTS], qrels, relevant_documents(X[DOCUMENTS], qrels))
 
 
 @pytest.mark.slow
@@ -85,17 +92,16 @@ def test_the_queries_that_are_asked_have_no_part_in_what_is_learned(alone, monke
         seen.append((set(part.judgements[:, 0].tolist()), []))
         return alone
 
-    def watched_encode(self, rows, *rest):
+    def watched_encode(self, rows, *rest, **more):
         if seen and len(rows) < 10:
             seen[-1][1].append(rows)
-        return encode(self, rows, *rest)
+        return encode(self, rows, *rest, **more)
 
     monkeypatch.setattr(HashFunction, "encode", watched_encode)
     helps(alone, watched_learn, qrels)
     asked = []
-    for learned, (one, other) in seen:
-        np.testing.assert_array_equal(one, other)
-        numbers = {int(np.flatnonzero((row == qrels.Q).all(axis=1))[0]) for row in one}
+    for learned, (rows,) in seen:
+        numbers = {int(np.flatnonzero((row == qrels.Q).all(axis=1))[0]) for row in rows}
         assert not set(range(10)) - numbers - learned
         assert not numbers & learned
         asked += numbers
@@ -117,15 +123,16 @@ def test_a_query_that_is_a_document_does_not_find_itself(alone, monkeypatch):
         "structhash.training.judgements.average_precision", lambda blocks: seen.append(blocks) or np.zeros(5)
     )
     qrels = by_class(20, Q=None)
-    helps(alone, lambda part: alone, qrels)
-    order = np.random.default_rng(0).permutation(20)
+    folds = dealt(qrels)
     relevant = relevant_documents(X[DOCUMENTS], qrels)
-    for fold, blocks in enumerate(seen[::2]):
-        rows = order[fold::4]
+    for places, others in folds:
+        folds.measures(alone, folds.codes(alone), places)[0]
+        rows = folds.order[places]
+        assert set(rows.tolist()) == set(range(20)) - set(others)
         apart = hamming(alone.encode(X[rows]), alone.encode(X[DOCUMENTS])).astype(int)
         apart[np.arange(5), rows] = 9  # behind all
         wanted = np.array([np.isin(np.arange(600), relevant[q]) for q in rows])
-        for found, expected in zip(blocks, tie_blocks(apart, wanted), strict=True):
+        for found, expected in zip(seen[-1], tie_blocks(apart, wanted), strict=True):
             np.testing.assert_array_equal(found, expected)
 
 
@@ -143,6 +150,54 @@ def test_all_judged_documents_are_searched_and_so_many_others(alone, monkeypatch
     for wanted in sizes:
         assert len(judged) <= wanted.shape[1] <= len(judged) + 7
         assert (wanted.sum(axis=1) == 10).all()
+
+
+def negatives(n_queries=200):
+    """Queries that are negative images: coded as rows, they find the wrong documents."""
+    judged = [(q, d, 1) for q in range(n_queries) for d in np.flatnonzero(Y[DOCUMENTS] == Y[600 + q])[:10]]
+    return Qrels(np.array(judged), 16 - X[600 : 600 + n_queries])
+
+
+def test_a_query_map_serves_queries_that_are_not_like_documents(alone):
+    folds = dealt(negatives())
+    before = folds.measures(alone, folds.codes(alone))[0]
+    function, precision = with_query_map(alone, folds)
+    assert function.row_function is alone
+    assert precision.mean() > before.mean() + 0.02
+    others = dealt(Qrels(negatives(300).judgements[2000:] - [200, 0, 0], 16 - X[800:900]))
+    codes = others.codes(alone)
+    assert others.measures(function, codes)[0].mean() > others.measures(alone, codes)[0].mean() + 0.02
+
+
+def test_a_map_that_costs_the_first_ten_is_refused(alone, monkeypatch):
+    folds = dealt(negatives())
+    monkeypatch.setattr("structhash.training.judgements.ndcg", lambda tied, *_: -average_precision(tied))
+    assert with_query_map(alone, folds)[0] is alone
+
+
+@pytest.mark.parametrize("qrels", [at_random(), by_class(N_FOLDS - 1)], ids=["at-random", "too-few"])
+def test_without_a_gain_there_is_no_query_map(alone, qrels):
+    folds = dealt(qrels)
+    function, precision = with_query_map(alone, folds)
+    assert function is alone
+    np.testing.assert_array_equal(precision, folds.measures(alone, folds.codes(alone))[0])
+
+
+def test_bits_that_are_not_planes_get_no_query_map():
+    function = DistilHash(4, family="rbf", random_state=0).fit(X[DOCUMENTS]).hash_function_
+    assert with_query_map(function, dealt(negatives(20)))[0] is function
+
+
+def test_a_query_map_is_judged_by_queries_that_it_is_not_learned_from(alone, monkeypatch):
+    folds, seen = dealt(negatives(40)), []
+
+    def learn(function, X, vectors, relevant, ridges):
+        seen.append(set(relevant))
+        return [function] * len(ridges)
+
+    monkeypatch.setattr("structhash.training.judgements.learn_query_maps", learn)
+    with_query_map(alone, folds)
+    assert seen == [set(range(40)) - set(folds.order[places].tolist()) for places, _ in folds]
 
 
 def test_the_log_says_what_was_found(alone, caplog):

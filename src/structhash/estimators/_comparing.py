@@ -27,9 +27,8 @@ from structhash.supervision.base import check_partners
 from structhash.supervision.labels import check_classes
 from structhash.training.column_generation import learn
 from structhash.training.comparisons import problem_from_comparisons
-from structhash.training.hash_function import HashFunction
+from structhash.training.hash_function import BitFunction
 from structhash.training.problem import Step
-from structhash.training.row_bits import Interleaved
 
 
 class Pieces(NamedTuple):
@@ -188,7 +187,7 @@ class ComparingEncoder(LearnedEncoder):
             )
 
     def _settle_C(
-        self, X: NDArray[Any], class_index: NDArray[np.int64] | None, kept: HashFunction | Interleaved | None
+        self, X: NDArray[Any], class_index: NDArray[np.int64] | None, kept: BitFunction | None
     ) -> float:
         """C as set, or the C of the kept bits, or the C that held-out rows choose."""
         if not is_auto(self.C):

@@ -17,9 +17,9 @@ from structhash.estimators._same_codes import warn_about_same_codes
 from structhash.estimators.base import HashEncoder
 from structhash.families.starts.base import Start
 from structhash.io.fields import Field
-from structhash.training.hash_function import HashFunction
+from structhash.training.hash_function import BitFunction
 from structhash.training.problem import Learned, Plan
-from structhash.training.row_bits import Interleaved, function_from_arrays
+from structhash.training.query_map import restore_function
 
 logger = logging.getLogger("structhash")
 
@@ -35,7 +35,7 @@ LEARNED_FIELDS = (
 class LearnedEncoder(HashEncoder):
     """An estimator whose fitted state is a `HashFunction` and the weights of its bits."""
 
-    hash_function_: HashFunction | Interleaved
+    hash_function_: BitFunction
     n_bits: int
     warm_start: bool
     random_state: Any
@@ -63,7 +63,7 @@ class LearnedEncoder(HashEncoder):
         return self.hash_function_.encode(rows, n_bits, queries, type(self).__name__)
 
     def _try_row(self, row: NDArray[Any]) -> None:
-        """Nothing: `function_from_arrays` tries a row."""
+        """Nothing: `restore_function` tries a row."""
 
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays, plain = super()._to_arrays()
@@ -77,7 +77,7 @@ class LearnedEncoder(HashEncoder):
         others = {name: array for name, array in arrays.items() if not name.startswith(prefix)}
         fitted = super()._from_arrays(others, {key: each for key, each in plain.items() if key != _FUNCTION})
         sizes = {"n_features": fitted["n_features_in_"], "n_bits": fitted["n_bits_"]}
-        return {**fitted, _FUNCTION: function_from_arrays(own, plain[_FUNCTION], sizes)}
+        return {**fitted, _FUNCTION: restore_function(own, plain[_FUNCTION], sizes)}
 
     def _variant(self, **changed: Any) -> Any:
         """An unfitted copy with these settings."""
@@ -97,7 +97,7 @@ class LearnedEncoder(HashEncoder):
         stop_below = self.tolerance if self.stop_at_optimum else None
         return Plan(start, self.n_bits, stop_below, kept, self.history_ if kept else ())
 
-    def _kept(self) -> HashFunction | Interleaved | None:
+    def _kept(self) -> BitFunction | None:
         """The hash function whose bits a warm start keeps, if any."""
         if not self.warm_start or not self.__sklearn_is_fitted__():
             return None
@@ -110,7 +110,7 @@ class LearnedEncoder(HashEncoder):
                 f"n_bits={self.n_bits}: warm_start=True cannot take bits away; give at least {self.n_bits_}, "
                 "or take a prefix with encode(X, n_bits=...)"
             )
-        return self.hash_function_
+        return self.hash_function_.row_function
 
 
 def warn_about(

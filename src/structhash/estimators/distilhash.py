@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -15,7 +16,8 @@ from structhash._numerics.randomness import generator
 from structhash.embeddings.base import Embedding
 from structhash.embeddings.centered import Centered
 from structhash.estimators._input import CheckedInput, open_queries
-from structhash.estimators._learned import LEARNED_FIELDS, LearnedEncoder, warn_about
+from structhash.estimators._learned import LEARNED_FIELDS, warn_about
+from structhash.estimators._query_mapping import QueryMappingEncoder, used_judgements
 from structhash.estimators._unlabeled import check_unlabeled
 from structhash.estimators.structhash import StructHash
 from structhash.families.base import Family
@@ -30,12 +32,13 @@ from structhash.training.embedding_choice import choose_embedding, warn_without_
 from structhash.training.hash_function import BitFunction
 from structhash.training.judgements import (
     JUDGED_RANKING,
+    JudgedFolds,
     judgements_help,
     problem_from_judgements,
     relevant_documents,
+    with_query_map,
 )
 from structhash.training.problem import Learned, Step
-from structhash.training.row_bits import Interleaved
 
 __all__ = ["DistilHash"]
 
@@ -60,13 +63,19 @@ class _Choice(NamedTuple):
     learned: Learned
     reason: str
 
+    def by_documents(self, function: BitFunction) -> Self:
+        """The choice of this function, which gives rows the codes that the documents alone ask for."""
+        mapped = function.row_function is not function
+        reason = f"{'a query map helps' if mapped else 'judgements do not help'} held-out queries"
+        return self._replace(learned=replace(self.learned, function=function), reason=reason)
+
     def attributes(self) -> dict[str, Any]:
         """Fitted attributes of an estimator."""
-        judged = self.learned.function.embedding is None
+        judged = used_judgements(self.learned.function)
         return {**self.learned.attributes(), "judged_": judged, "reason_": self.reason}
 
 
-class DistilHash(LearnedEncoder):
+class DistilHash(QueryMappingEncoder):
     """Binary codes that rank as an embedding of the rows does. The recommended method.
 
     An embedding is fitted first. It measures how alike rows are. Then column generation adds bits one by one.
@@ -105,7 +114,8 @@ class DistilHash(LearnedEncoder):
     embedding_ : Embedding or None
         What was distilled. None where the codes were learned from judgements.
     judged_ : bool
-        Whether they were. ``reason_`` says why not where y was judgements.
+        Whether codes of rows or of queries were learned from judgements. ``reason_`` says why not where y was
+        judgements.
     reason_ : str
         Why the method took this embedding or learned from judgements; empty where a setting names the
         embedding.
@@ -152,7 +162,8 @@ class DistilHash(LearnedEncoder):
             Training rows, or documents where y is `Qrels` with query vectors.
         y : array (n,), Qrels or None
             A label a row, as `CGHash` takes them (-1 is a class like any other), or judgements. Judgements are
-            used only where they help held-out judged queries; otherwise the codes are those of ``fit(X)``.
+            used only where they help held-out judged queries: to map queries, or to learn all codes. Otherwise
+            the codes are those of ``fit(X)``.
         unlabeled : array (m, d), optional
             Rows like those to be searched, such as the database itself, maybe of classes that y lacks. Bits are
             then learned from these rows; y defines which rows are alike. They are in the unit of X.
@@ -223,10 +234,7 @@ class DistilHash(LearnedEncoder):
             {"embedding": spell(self.embedding_)} if self.embedding_ else {"ranking": spell(JUDGED_RANKING)}
         )
         reason = {"because": self.reason_} if self.reason_ else {}
-        function = self.hash_function_
-        rows = {"row bits": function.rows.n_bits} if isinstance(function, Interleaved) else {}
-        queries = "codes of their own" if self.queries_differ() else "coded like rows"
-        return {**learned, **reason, **rows, "queries": queries}
+        return {**learned, **reason, **self._about_coding()}
 
     @property
     def embedding_(self) -> Embedding | None:
@@ -285,18 +293,17 @@ class DistilHash(LearnedEncoder):
         return _Choice(learned, "judgements help held-out queries")
 
     def _learn_judged(self, X: Any, qrels: Qrels, unlabeled: Any, pieces: _Pieces) -> Iterator[Step]:
-        """Learn from the documents alone, then from judgements where they help, and become fitted."""
+        """Learn from the documents alone, then from judgements what helps, and become fitted."""
         if unlabeled is not None or pieces.embedding is not None:
             given = "unlabeled rows are" if unlabeled is not None else f"embedding={self.embedding!r} is"
-            advice = "leave out the one or the other"
-            raise ValueError(f"{given} for labels, one a row, or none; here y is Qrels: {advice}")
+            problem = f"{given} for labels, one a row, or none; here y is Qrels"
+            raise ValueError(f"{problem}: leave out the one or the other")
         checked = self._check_input(X, keep=True)
         qrels = open_queries(self, checked, qrels)
-        relevant = relevant_documents(checked.X, qrels)
-        from_documents = self._distil(checked.X, None, None, pieces)
+        folds = JudgedFolds(checked.X, qrels, relevant_documents(checked.X, qrels))
         from_judgements = self._rank(checked.X, qrels, pieces)
-        if kept := self._kept():
-            chosen = yield from from_judgements if kept.embedding is None else from_documents
+        if (kept := self._kept()) and kept.embedding is None:
+            chosen = yield from from_judgements
             self._become(checked, chosen._replace(reason=self.reason_))
             return
 
@@ -304,12 +311,13 @@ class DistilHash(LearnedEncoder):
             trial = clone(self)  # so that nothing is drawn from the random_state of this encoder
             return finish(trial._rank(checked.X, part, pieces))[1].learned.function
 
-        steps, chosen = finish(from_documents)
-        if judgements_help(chosen.learned.function, learn_from, checked.X, qrels, relevant):
+        steps, chosen = finish(self._distil(checked.X, None, None, pieces))
+        function, precision = with_query_map(chosen.learned.function, folds)
+        if not kept and judgements_help(precision, learn_from, folds):
             chosen = yield from from_judgements
         else:
-            chosen = chosen._replace(reason="judgements do not help held-out queries")
-            logger.info("%s: learning from the documents alone", chosen.reason)
+            chosen = chosen.by_documents(function)
+            logger.info("%s: rows are coded as the documents alone ask", chosen.reason)
             yield from steps
         self._become(checked, chosen)
 

@@ -17,9 +17,8 @@ from structhash.families.starts.base import Start
 from structhash.families.starts.random_planes import RandomPlanes
 from structhash.pair_weights import score
 from structhash.pieces import Params
-from structhash.training.hash_function import HashFunction
+from structhash.training.hash_function import BitFunction, HashFunction
 from structhash.training.problem import Learned, Plan, Problem, Step
-from structhash.training.row_bits import Interleaved
 
 __all__ = ["bit_key", "bit_values", "bits_to_keep", "column_generation", "finish", "learn", "new_bit"]
 
@@ -65,7 +64,7 @@ def learn(problem: Problem, plan: Plan, rng: np.random.Generator) -> Generator[S
     return Learned.from_steps(problem, steps, plan.kept_history)
 
 
-def bits_to_keep(kept: HashFunction | Interleaved, function: HashFunction) -> list[Params]:
+def bits_to_keep(kept: BitFunction, function: HashFunction) -> list[Params]:
     """Parameters of the bits of an earlier fit, one by one; ValueError if they belong to other features."""
     if isinstance(kept, HashFunction):
         a, b = kept.family_state, function.family_state

@@ -32,6 +32,16 @@ class BitFunction:
         """Bits learned."""
         raise NotImplementedError
 
+    @property
+    def embedding(self) -> Embedding | None:
+        """What was distilled, if anything."""
+        return None
+
+    @property
+    def row_function(self) -> BitFunction:
+        """A function that gives rows the same codes, and queries no map of their own."""
+        return self
+
     def scores(self, X: NDArray[Any]) -> NDArray[Any]:
         """Real values (n, n_bits) of rows X (n, d)."""
         raise NotImplementedError
@@ -60,6 +70,10 @@ class BitFunction:
     def query_values(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
         """`values` (q, n_bits_learned) of queries X (q, d) that search codes of n_bits bits."""
         return self.query_scores(X, n_bits) if self.queries_differ(n_bits) else self.values(X)
+
+    def query_planes(self) -> Planes | None:
+        """The bits of queries as planes, where queries are coded by planes of their own."""
+        return None
 
     def bits_of(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Bits (n, n_bits) of rows X (n, d)."""
@@ -94,7 +108,8 @@ class BitFunction:
         -------
         ndarray uint8 (n, ceil(n_bits / 8))
         """
-        n_bits, planes = n_bits or self.n_bits, None if queries else self.planes()
+        n_bits = n_bits or self.n_bits
+        planes = self.query_planes() if queries else self.planes()
         if planes is not None:
             return encode_by_planes(method, planes, rows, self.n_bits, n_bits)
 

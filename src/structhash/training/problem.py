@@ -13,8 +13,7 @@ from structhash.families.starts.base import Start
 from structhash.masters.base import Master
 from structhash.pair_weights import PairGraph
 from structhash.pieces import Params
-from structhash.training.hash_function import HashFunction
-from structhash.training.row_bits import Interleaved
+from structhash.training.hash_function import BitFunction, HashFunction
 
 __all__ = ["Learned", "Plan", "Problem", "Step"]
 
@@ -63,7 +62,7 @@ class Plan:
     n_bits : int
     stop_below : float or None
         End early where the best new bit has no higher `violation`: see `column_generation`.
-    kept : HashFunction, Interleaved or None
+    kept : BitFunction or None
         Its bits come first, and only their weights are learned (a warm start).
     kept_history : list of dict
         Records of these bits.
@@ -72,7 +71,7 @@ class Plan:
     start: Start
     n_bits: int
     stop_below: float | None = None
-    kept: HashFunction | Interleaved | None = None
+    kept: BitFunction | None = None
     kept_history: Sequence[dict[str, Any]] = ()
 
 
@@ -97,7 +96,7 @@ class Learned:
 
     Attributes
     ----------
-    function : HashFunction or Interleaved
+    function : BitFunction
     weights : float64 (n_bits,)
     prefix_weights : float64 (n_bits, n_bits)
         Row t - 1 holds the weights of the first t bits.
@@ -107,7 +106,7 @@ class Learned:
     n_skipped : int
     """
 
-    function: HashFunction | Interleaved
+    function: BitFunction
     weights: NDArray[np.float64]
     prefix_weights: NDArray[np.float64]
     history: list[dict[str, Any]]
