@@ -48,6 +48,27 @@ def test_vectors_that_are_too_long_are_refused(size):
         decoder.squared_lengths(np.array([[1]], np.uint8))
 
 
+@pytest.mark.parametrize(
+    ("offset", "vectors"),
+    [
+        ((2,), (8, 2)),
+        ((3,), (16, 2)),
+        ((2,), (1, 256, 2)),
+        ((2,), (2, 255, 2)),
+        ((), (16,)),
+        ((1, 2), (16, 1, 2)),
+    ],
+)
+def test_arrays_of_other_shapes_are_refused(offset, vectors):
+    with pytest.raises(ValueError, match=r"vectors .*; give \(d,\), and \(16, d\) or \(2, 256, d\)"):
+        Decoder(16, np.zeros(offset, np.float32), np.zeros(vectors, np.float32))
+
+
+def test_a_decoder_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="n_bits=10: the decoder is for 11 bits; give one for 10"):
+        PreparedQueries(10, [0.0], np.ones((1, 10)), random_decoder(11, 4, False))
+
+
 def test_codes_of_another_length_are_refused():
     with pytest.raises(ValueError, match="codes of 11 bits must have 2 bytes"):
         random_decoder(11, 4, False).squared_lengths(np.zeros((1, 1), np.uint8))

@@ -1,5 +1,7 @@
 """Fitted readers: what they compute, what they choose, and their files."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -134,6 +136,19 @@ def test_methods_without_real_values_have_decoders():
     for name in ("real", "cells"):
         with pytest.raises(ValueError, match="are no signs of real values; give reader='bits', 'linear'"):
             fit_reader(encoder, X, reader=name)
+
+
+def test_rows_with_named_columns_are_read_without_a_warning():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
+    encoder = classes("baselines")["itq"](n_bits=16, random_state=0).fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reader = fit_reader(encoder, frame)
+        prepared = reader.prepare(frame[:3])
+    plain = fit_reader(classes("baselines")["itq"](n_bits=16, random_state=0).fit(X), X)
+    assert reader.recalls == plain.recalls
+    np.testing.assert_array_equal(prepared.values, plain.prepare(X[:3]).values)
 
 
 @pytest.mark.parametrize("unit", [1e-100, 1e100])

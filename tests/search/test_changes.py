@@ -195,6 +195,7 @@ def test_a_change_that_fails_changes_nothing(piece, change, error, message, own_
         ([0.5], TypeError, "among: ids must be int64"),
         (["a"], TypeError, "among: ids must be int64"),
         ([[3]], ValueError, "among: ids must have shape"),
+        (np.ma.array([True, True], mask=[False, True]), TypeError, "among is a masked array"),
     ],
 )
 def test_a_limit_that_does_not_fit_is_refused(piece, among, error, message):

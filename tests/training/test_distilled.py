@@ -56,6 +56,15 @@ def test_a_warm_start_gives_the_bits_of_a_long_fit(model):
 def test_bits_of_two_kinds_are_kept_only_by_a_fit_that_has_both(model):
     with pytest.raises(ValueError, match="warm_start=True goes on with the same rows"):
         bits_to_keep(model.hash_function_, model.hash_function_.classes)
+    grown = DistilHash(24, embedding="posterior", random_state=0, warm_start=True).fit(X[TRAIN], Y[TRAIN])
+    codes = grown.encode(X[REST])
+    with pytest.raises(
+        ValueError, match=r"the earlier ones have no row bits.*give the embedding of the earlier"
+    ):
+        grown.set_params(n_bits=40, embedding="auto").fit(X[TRAIN], Y[TRAIN])
+    np.testing.assert_array_equal(grown.encode(X[REST]), codes)
+    grown.set_params(embedding="posterior").fit(X[TRAIN], Y[TRAIN])
+    np.testing.assert_array_equal(grown.encode(X[REST], n_bits=24), codes)
 
 
 def test_one_weight_serves_the_bits_of_each_prefix(model):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash.codes._kernels import add_squared_lengths
-from structhash.codes.packing import check_codes
+from structhash.codes.packing import check_codes, check_n_bits
 
 __all__ = ["LARGEST_DISTANCE", "Decoder"]
 
@@ -19,11 +19,17 @@ LARGEST_DISTANCE = 1e37  # sums of larger numbers may leave float32
 class Decoder:
     """Vector of a code b: offset + sum_j vectors[j] b_j, or offset + sum_j vectors[j, byte j of b].
 
-    Attributes
+    Parameters
     ----------
     n_bits : int
-    offset : float32 array (d,)
-    vectors : float32 array (n_bits, d) or (ceil(n_bits / 8), 256, d)
+    offset : float array (d,)
+    vectors : float array (n_bits, d) or (ceil(n_bits / 8), 256, d)
+        Both are stored as float32.
+
+    Raises
+    ------
+    ValueError
+        If the shapes are not these.
 
     Examples
     --------
@@ -35,6 +41,18 @@ class Decoder:
     n_bits: int
     offset: NDArray[np.float32]
     vectors: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        n_bits, offset = check_n_bits(self.n_bits), np.asarray(self.offset, np.float32)
+        vectors = np.asarray(self.vectors, np.float32)
+        allowed = (n_bits, *offset.shape), (-(-n_bits // 8), 256, *offset.shape)
+        if offset.ndim != 1 or vectors.shape not in allowed:
+            raise ValueError(
+                f"offset has shape {offset.shape} and vectors {vectors.shape}; give (d,), and ({n_bits}, d) or "
+                f"({allowed[1][0]}, 256, d)"
+            )
+        object.__setattr__(self, "offset", offset)
+        object.__setattr__(self, "vectors", vectors)
 
     def squared_lengths(self, codes: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Squared lengths (n,) of the vectors of packed codes (n, ceil(n_bits / 8)).

@@ -42,7 +42,8 @@ class PreparedQueries:
     Raises
     ------
     TypeError, ValueError
-        If the arrays are not finite numbers of these shapes, or a distance could leave the range of float32.
+        If the arrays are not finite numbers of these shapes, the decoder is of another length, or a distance
+        could leave the range of float32.
 
     Examples
     --------
@@ -64,6 +65,10 @@ class PreparedQueries:
             raise ValueError(
                 f"base has shape {base.shape} and values {values.shape}; give (n_queries,), and (n_queries, "
                 f"{n_bits}) or (n_queries, {allowed[1][0]}, 256)"
+            )
+        if self.decoder is not None and self.decoder.n_bits != n_bits:
+            raise ValueError(
+                f"n_bits={n_bits}: the decoder is for {self.decoder.n_bits} bits; give one for {n_bits}"
             )
         sizes = np.abs(values).max(axis=2, initial=0) if values.ndim == 3 else np.abs(values)
         with np.errstate(over="ignore"):

@@ -15,24 +15,18 @@ from structhash.estimators.contract import EncoderContract
 READERS = ("auto", "bits", "real")
 
 
-def prepare(
-    encoder: Any, Q: Any, rows: NDArray[Any], n_bits: int, reader: str, weights: NDArray[np.float64] | None
-) -> PreparedQueries:
+def prepare(encoder: Any, rows: NDArray[Any], n_bits: int, reader: str) -> PreparedQueries:
     """Queries as `HashEncoder.prepare_queries` gives them.
 
     Parameters
     ----------
     encoder : HashEncoder
         Fitted.
-    Q : array (q, d)
-        Queries as given.
     rows : ndarray (q, d)
-        The same, opened.
+        Queries, as `open_rows` gives them.
     n_bits : int
     reader : str
         One of `READERS`.
-    weights : float64 (n_bits,) or None
-        Of the bits.
 
     Returns
     -------
@@ -43,6 +37,7 @@ def prepare(
     ValueError
         If the bits of the method have no real values and the reader needs them.
     """
+    weights = None if encoder.search_weights_ is None else encoder.weights_at(n_bits)
     asked = encoder.default_reader() if reader == "auto" else reader
     values = values_of(encoder, rows, n_bits, queries=True) if asked == "real" else None
     if values is not None:
@@ -52,7 +47,8 @@ def prepare(
             f"reader='real': the bits of {type(encoder).__name__} are no signs of real values; "
             "give reader='bits'"
         )
-    return prepare_values(2.0 * unpack(encoder.encode_queries(Q, n_bits), n_bits) - 1, weights)
+    codes = encoder._encode_opened(rows, n_bits, queries=encoder.queries_differ(n_bits))
+    return prepare_values(2.0 * unpack(codes, n_bits) - 1, weights)
 
 
 def values_of(

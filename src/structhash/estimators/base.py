@@ -105,8 +105,7 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         """
         n_bits = self._check_prefix(n_bits)
         check_choice("reader", reader, READERS)
-        weights = None if self.search_weights_ is None else self.weights_at(n_bits)
-        return prepare(self, Q, open_rows(self, Q), n_bits, reader, weights)
+        return prepare(self, open_rows(self, Q), n_bits, reader)
 
     def weights_at(self, n_bits: int) -> NDArray[np.float64]:
         """Weights (n_bits,) of the prefix code of n_bits bits: those the master had at that step."""

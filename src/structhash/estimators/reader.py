@@ -16,7 +16,7 @@ from structhash._numerics.validation import check_choice
 from structhash.codes import Decoder, PreparedQueries, unpack
 from structhash.estimators._decoders import fit_linear, fit_tables
 from structhash.estimators._input import open_rows
-from structhash.estimators._reading import READERS, values_of
+from structhash.estimators._reading import READERS, prepare, values_of
 from structhash.estimators.base import HashEncoder
 from structhash.io import container
 from structhash.io.fields import Field, check_fields
@@ -89,9 +89,20 @@ class Reader:
 
     def prepare(self, Q: Any) -> PreparedQueries:
         """Prepare queries Q (q, d), read as by `HashEncoder.encode_queries`, for an index of these codes."""
+        return self._prepare_opened(open_rows(self.encoder, Q))
+
+    def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Write the reader to one file, without its model; `load_reader` reads it.
+
+        A file that structhash saved is replaced; another one, such as a data file, only with `force`.
+        """
+        facts = {"reader": self.name, "n_bits": self.n_bits, "recalls": self.recalls}
+        container.save(path, self.arrays, {**facts, "source": self.encoder.fingerprint()}, _KIND, force)
+
+    def _prepare_opened(self, rows: NDArray[Any]) -> PreparedQueries:
+        """`prepare` of queries (q, d) as `open_rows` gives them."""
         if self.name in ("bits", "real"):
-            return self.encoder.prepare_queries(Q, self.n_bits, self.name)
-        rows = open_rows(self.encoder, Q)
+            return prepare(self.encoder, rows, self.n_bits, self.name)
         if self.name == "cells":
             z, (low, high) = values_of(self.encoder, rows, self.n_bits, queries=True), self.arrays["cells"]
             assert z is not None  # `fit_reader` refuses methods without real values
@@ -103,14 +114,6 @@ class Reader:
         base = (q**2).sum(axis=1) - 2 * q @ self.decoder.offset
         values = -2 * np.tensordot(q, self.decoder.vectors, (1, -1))
         return PreparedQueries(self.n_bits, base, values, self.decoder)
-
-    def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
-        """Write the reader to one file, without its model; `load_reader` reads it.
-
-        A file that structhash saved is replaced; another one, such as a data file, only with `force`.
-        """
-        facts = {"reader": self.name, "n_bits": self.n_bits, "recalls": self.recalls}
-        container.save(path, self.arrays, {**facts, "source": self.encoder.fingerprint()}, _KIND, force)
 
 
 def fit_reader(
@@ -195,7 +198,7 @@ def _fit(encoder: HashEncoder, rows: NDArray[Any], n_bits: int, name: str) -> di
     """The arrays of a reader."""
     if name == "bits":
         return {}
-    codes = encoder.encode(rows, n_bits)
+    codes = encoder._encode_opened(rows, n_bits)
     if name in ("real", "cells"):
         values = values_of(encoder, rows, n_bits)
         if values is None:
@@ -228,12 +231,12 @@ def _held_out_recalls(
     apart = (centred**2).sum(axis=1) - 2 * (held - others.mean(axis=0)) @ centred.T
     nearest = np.argpartition(apart, _N_NEAREST - 1, axis=1)[:, :_N_NEAREST]
     index = Exact(n_bits)
-    index.add(encoder.encode(others, n_bits))
+    index.add(encoder._encode_opened(others, n_bits))
     has_values = values_of(encoder, others[:1], n_bits) is not None
     recalls = {}
     for name in _NAMES if has_values else ("bits", "linear", "tables"):
         fitted = Reader(encoder, name, n_bits, _fit(encoder, others, n_bits, name))
-        _, found = index.search(fitted.prepare(held), _N_NEAREST)
+        _, found = index.search(fitted._prepare_opened(held), _N_NEAREST)
         hits = [len(np.intersect1d(*each)) for each in zip(found, nearest)]
         recalls[name] = float(np.mean(hits)) / _N_NEAREST
     return recalls

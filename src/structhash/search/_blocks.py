@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from structhash._numerics.validation import describe
+from structhash._numerics.validation import describe, refuse_masked
 from structhash.search._checks import as_ids
 
 __all__ = ["Block", "append", "count", "ids_of", "merge", "numbered", "rows_of", "select"]
@@ -98,6 +98,7 @@ def select(block: Block, among: ArrayLike) -> Block:
     TypeError, ValueError
         If it is neither, or an id is not in the block.
     """
+    refuse_masked("among", among)
     given, n = np.asarray(among), len(block.codes)
     if given.dtype == np.bool_:
         if given.shape != (n,):

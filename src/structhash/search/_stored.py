@@ -35,8 +35,8 @@ class StoredIndex(Index):
     """Index that holds its codes in blocks.
 
     A block never changes. A change replaces the tuple of blocks in one step, so a thread that searches sees all
-    codes of an add or none of them, and an add that is interrupted leaves the index as it was. A search waits
-    for no lock. It goes from block to block, so that an add between two searches costs little.
+    codes of an add or none of them, and an add that is interrupted leaves the index as it was. A search of
+    all codes waits for no lock. It goes from block to block, so that an add between two searches costs little.
 
     A subclass may override `_nearest` and `_within`, which search one block by plain Hamming distance, and
     `_nearest_tabled`, which serves weights and prepared queries. By default all take the scan of this package.

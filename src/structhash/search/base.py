@@ -86,8 +86,8 @@ class Index:
     def remove(self, ids: ArrayLike) -> None:
         """Remove codes. The others keep their ids; when it raises, the index stays as it was.
 
-        Running numbers become ids of their own, so that no number ever changes its code: codes that are added
-        later need ids, too.
+        Running numbers become ids of their own, so that no number changes its code: codes that are added later
+        need ids, too. An index without codes is as new.
 
         Parameters
         ----------

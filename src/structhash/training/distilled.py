@@ -1,4 +1,4 @@
-"""Learns the bits of a code from a fitted embedding."""
+"""The bits of a code, learned from a fitted embedding and, where it has row bits, from the rows themselves."""
 
 from __future__ import annotations
 
@@ -67,8 +67,16 @@ def learn_distilled(
 
 
 def _split(plan: Plan) -> tuple[Plan, Plan]:
-    """The plans of the class bits and of the row bits. Row bits do not end early."""
+    """The plans of the class bits and of the row bits. Row bits do not end early.
+
+    ValueError if the bits to keep have no row bits where this code has some.
+    """
     n_rows, kept, records = n_row_bits(plan.n_bits), plan.kept, plan.kept_history
+    if isinstance(kept, HashFunction) and n_row_bits(kept.n_bits):
+        raise ValueError(
+            "warm_start=True goes on with the same bits; the earlier ones have no row bits, which "
+            "embedding='auto' adds: give the embedding of the earlier fit"
+        )
     parts = (kept.classes, kept.rows) if isinstance(kept, Interleaved) else (kept, None)
     of_row = is_row_bit(len(records))
     histories = [
