@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from structhash.codes import Decoder, PreparedQueries, pack, prepared_distances
+from structhash.codes import Decoder, PreparedQueries, byte_vectors, pack, prepared_distances
 
 
 def random_decoder(n_bits, d, tables, seed=0):
@@ -26,6 +26,17 @@ def test_squared_lengths(n_bits, tables):
     bits = np.random.default_rng(1).integers(0, 2, (30, n_bits), dtype=np.uint8)
     expected = (decode(decoder, bits) ** 2).sum(axis=1)
     np.testing.assert_allclose(decoder.squared_lengths(pack(bits)), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_vectors_of_bytes_are_sums_over_their_bits():
+    vectors = np.random.default_rng(0).normal(size=(11, 3))
+    tables = byte_vectors(vectors)
+    assert tables.shape == (2, 256, 3)
+    assert tables.dtype == np.float64
+    for value in range(256):
+        for byte, first in enumerate((0, 8)):
+            rows = [first + j for j in range(8) if value >> j & 1 and first + j < 11]
+            np.testing.assert_allclose(tables[byte, value], vectors[rows].sum(axis=0), atol=1e-12)
 
 
 @pytest.mark.parametrize("tables", [False, True])

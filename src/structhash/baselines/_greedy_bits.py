@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-SINGULAR_VALUE_NOISE = (
-    1e-10  # singular values of the features, as shares of the largest, that are rounding errors
-)
+SINGULAR_VALUE_NOISE = 1e-10  # share of the largest singular value of the features, below which it is rounding
 MIN_CHANGE = 1e-2  # change of the smooth objective, per row, at which its ascent ends
 MAX_DOUBLINGS = 51  # of the curvature, in search of one step
 

@@ -30,10 +30,10 @@ class PredictedClass(SupervisedBaseline):
     likeliest. So rows of the query's class come first, in no order among themselves, and then all others. One
     number a row stores that: a byte for up to 256 classes. One-hot bits make its distance a Hamming distance.
 
-    With `confidence_bits` b > 0, a row also says how large p is for its class: a level from 1 to 2^b, an equal
-    share of the training rows each (with probabilities that leave each row out). The bits of a class are then
-    2^b: a row sets as many of the bits of its class as its level, a query sets all of its class. So rows of the
-    query's class come first, the surest first, and of the others the least sure come first.
+    With `confidence_bits` b > 0, a code also says how large p is for the class: a level from 1 to 2^b. Each
+    level has an equal share of the training rows, by probabilities that leave each row out. A class then has
+    2^b bits. A row sets as many of the bits of its class as its level, and a query sets all of them. So rows of
+    the query's class come first, by falling p, and then the others, by rising p.
 
     Its own distance, ``"posterior"``, reads the probabilities themselves: it orders rows y by sum_c p(c | x)
     p(c | y), the probability of a common class, before any coding. It shows what is lost by coding.

@@ -4,7 +4,7 @@ A code of ``n_bits`` bits is a row of ``ceil(n_bits / 8)`` bytes. Bit j is in by
 2 ** (j % 8) there (little bit order). The pad bits of the last byte are zero.
 """
 
-from structhash.codes.decoding import Decoder
+from structhash.codes.decoding import Decoder, byte_vectors
 from structhash.codes.distances import (
     as_words,
     byte_tables,
@@ -32,6 +32,7 @@ __all__ = [
     "PreparedQueries",
     "as_words",
     "byte_tables",
+    "byte_vectors",
     "check_codes",
     "check_n_bits",
     "code_distances",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from structhash.codes._kernels import add_squared_lengths
 from structhash.codes.packing import check_codes, check_n_bits
 
-__all__ = ["LARGEST_DISTANCE", "Decoder"]
+__all__ = ["LARGEST_DISTANCE", "Decoder", "byte_vectors"]
 
 LARGEST_DISTANCE = 1e37  # sums of larger numbers may leave float32
 
@@ -72,8 +73,13 @@ class Decoder:
         """One vector for each value of each byte, float32 (n_bytes, 256, d)."""
         if self.vectors.ndim == 3:
             return self.vectors
-        n_bits, d = self.vectors.shape
-        padded = np.zeros((-(-n_bits // 8) * 8, d), np.float32)
-        padded[:n_bits] = self.vectors
-        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
-        return np.stack([bits.astype(np.float32) @ part for part in padded.reshape(-1, 8, d)])
+        return byte_vectors(self.vectors)
+
+
+def byte_vectors(vectors: NDArray[Any]) -> NDArray[Any]:
+    """Sums of the vectors (n_bits, d) of set bits, for each value of each byte (ceil(n_bits / 8), 256, d)."""
+    n_bits, d = vectors.shape
+    padded = np.zeros((-(-n_bits // 8) * 8, d), vectors.dtype)
+    padded[:n_bits] = vectors
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+    return np.stack([bits.astype(vectors.dtype) @ part for part in padded.reshape(-1, 8, d)])

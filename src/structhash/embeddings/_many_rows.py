@@ -23,7 +23,7 @@ from structhash.embeddings._regression import (
     without_own,
 )
 
-MAX_TRIAL_ROWS = 16_000  # on which directions and bandwidth are chosen
+MAX_SAMPLE_ROWS = 16_000  # on which directions and bandwidth are chosen
 MAX_JUDGES = 2000  # left-out rows by which the ridge is chosen
 TRIAL_ANCHORS = 1 / 3  # of the anchors, drawn at random
 VARIANCE_SHARES = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # of the rows, that the directions may retain
@@ -86,7 +86,7 @@ def regress_on_anchors(
     found : Regression
     """
     prior, order = class_prior(class_index, alone), rng.permutation(len(class_index))
-    sample = order[:MAX_TRIAL_ROWS]
+    sample = order[:MAX_SAMPLE_ROWS]
     kernel, found = _trial(rows(sample), class_index[sample], alone[sample], prior, sigma, n_anchors)
 
     def along(part: Any) -> NDArray[np.float64]:

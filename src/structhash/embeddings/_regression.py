@@ -63,6 +63,11 @@ def class_prior(class_index: NDArray[np.int64], alone: NDArray[np.bool_]) -> NDA
     return prior
 
 
+def rows_a_class(sizes: NDArray[np.int64]) -> float:
+    """Training rows a class, as the harmonic mean of all sizes, in which a rare class counts most."""
+    return float(len(sizes) / (1 / sizes).sum())
+
+
 def choose_kernel(
     X: NDArray[Any], class_index: NDArray[np.int64], mean: NDArray[Any], scale: float, rng: np.random.Generator
 ) -> tuple[tuple[float, float], float]:
@@ -174,7 +179,6 @@ def without_own(
 
 def calibrate(scores: NDArray[np.float64], class_index: NDArray[np.int64]) -> tuple[float, float]:
     """The least mean -log softmax(s * scores) at the true classes over s, and that s."""
-
     below = scores - scores.max(axis=1, keepdims=True)
     own = below[np.arange(len(below)), class_index].mean()
 

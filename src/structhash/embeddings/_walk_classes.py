@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from structhash._numerics.blocks import spread_rows
+from structhash.embeddings._regression import indicators, rows_a_class, without_own
 from structhash.pieces import Params
 
 FEW_WALK_ROWS, MANY_WALK_ROWS = 10, 20  # labelled rows a class between which the walk loses its part
@@ -24,7 +25,6 @@ ASSUMED_ROWS = 0.2  # left-out rows that count as much as the assumed weights do
 MAX_ROW_WEIGHT, MAX_WALK_WEIGHT, MAX_RARITY_WEIGHT = 4.0, 50.0, 2.0
 LEAST_WEIGHT = 0.005
 MAX_WEIGHING_SCORES = 400_000  # scores of left-out rows by which weights and ridge are chosen
-MIN_REST = 1e-6  # share of a row's score that must rest on other rows
 
 
 class WalkClasses(NamedTuple):
@@ -109,8 +109,7 @@ def without_walk(n_vectors: int, n_classes: int) -> Params:
 
 def _walk_part(sizes: NDArray[np.int64]) -> float:
     """The part of the walk, from 1 to 0, by the labelled rows of each class."""
-    rows_a_class = len(sizes) / (1 / sizes).sum()
-    share = np.log(MANY_WALK_ROWS / rows_a_class) / np.log(MANY_WALK_ROWS / FEW_WALK_ROWS)
+    share = np.log(MANY_WALK_ROWS / rows_a_class(sizes)) / np.log(MANY_WALK_ROWS / FEW_WALK_ROWS)
     return float(np.clip(share, 0, 1))
 
 
@@ -126,15 +125,14 @@ def _regressions(
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Left-out scores (k, n_classes) and coefficients (v, n_classes) of each ridge."""
     prior = np.bincount(class_index) / len(class_index)
-    Y = (class_index[:, None] == np.arange(len(prior))) - prior
+    Y = indicators(class_index, prior)
     values, vectors = np.linalg.eigh(walk.T @ walk)
     A = walk @ vectors
     AY, A, Y = A.T @ Y, A[left_out], Y[left_out]
     for ridge in WALK_RIDGES:
         shrunk = 1 / (np.maximum(values, 0) + ridge)
-        own = np.minimum(A**2 @ shrunk, 1 - MIN_REST)[:, None]
-        scores = (A @ (shrunk[:, None] * AY) - own * Y) / (1 - own) + prior
-        yield scores, vectors @ (shrunk[:, None] * AY)
+        coef = shrunk[:, None] * AY
+        yield without_own(A @ coef, A**2 @ shrunk, Y) + prior, vectors @ coef
 
 
 def _choose(

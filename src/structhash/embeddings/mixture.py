@@ -28,7 +28,7 @@ TRUSTED_ROWS = 5  # labelled rows of a class from which on its labels say more t
 
 @dataclass(frozen=True)
 class Mixture(Embedding):
-    """Known classes as `Posterior` has them, new classes as `Manifold` does, and order inside both.
+    """Known classes as in `Posterior`, new classes as in `Manifold`, and order inside both.
 
     Let k be the chance that a row is of a class that has labels. It is calibrated on the rows that are searched
     (`structhash.embeddings._known_classes`). Two rows are alike with probability
@@ -39,9 +39,9 @@ class Mixture(Embedding):
     n_c / (n_c + 5) over p(c | x), n_c being the labelled rows of class c. The probabilities are those of
     `Posterior`; where labels are few or uneven, the random walk of `Manifold` helps
     (`structhash.embeddings._walk_classes`). One labelled row a class is enough. As long as there are fewer
-    labelled rows than features and classes, the graph is that of `Centered`, because `Metric` would have the
-    labels by heart. A share of the target goes to those of the alike rows that are nearest by the cosine of
-    `Centered`, so that codes keep an order inside a class.
+    labelled rows than features and classes together, the graph is that of `Centered`, because `Metric` would
+    learn the labels by heart. A share of the target goes to those of the alike rows that are nearest by the
+    cosine of `Centered`, so that codes keep an order inside a class.
 
     The vectors of a row are its class probabilities, k, its vectors of `Manifold` and its centred row. Bits are
     planes among these, where k multiplies the probabilities: for a row of a new class they say nothing.
@@ -111,9 +111,7 @@ class Mixture(Embedding):
         left_out = points if unlabeled is None else sample_rows(len(X), MAX_LEFT_OUT, rng)
         posterior = Posterior().fit(X, class_index, None, left_out, rng)
         sizes = np.bincount(class_index)
-        few = (
-            unlabeled is not None and len(X) - len(sizes) < X.shape[1]
-        )  # `Metric` would have all labels by heart
+        few = unlabeled is not None and len(X) < X.shape[1] + len(sizes)  # `Metric` would learn all by heart
         graph = Manifold().fit(X, None if few else class_index, unlabeled, points[:1], rng)
         state = {**posterior.state, **graph.state, "trust": sizes / (sizes + TRUSTED_ROWS)}
         labelled, P = _Parts.of(X[left_out], state), posterior.vectors
@@ -129,8 +127,8 @@ class Mixture(Embedding):
             joined = fit_walk_classes(P, left_out, walk, class_index, Posterior().max_row_temperature)
             of_points = join_walk(by_rows, searched.walk, joined.state).astype(P.dtype)
             of_points[copies] = joined.left_out[originals]
-            sides = (labelled.walk, _sharp(P)), (searched.walk, _sharp(by_rows))
-            known, *chances = fit_known_classes(*sides, class_index[left_out], _sharp(of_points), not few)
+            both = (labelled.walk, _sharp(P)), (searched.walk, _sharp(by_rows))
+            known, *chances = fit_known_classes(*both, class_index[left_out], _sharp(of_points), not few)
             state |= {**joined.state, **known}
             P = joined.left_out.astype(P.dtype)
         roots = _roots(Posterior().at_temperature(of_points, self.temperatures(class_index).points, state))

@@ -14,7 +14,14 @@ from structhash._numerics.gaussian import similarities_to
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, check_rows_differ, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, check_positive
 from structhash.embeddings._many_rows import regress_on_anchors
-from structhash.embeddings._regression import choose_kernel, class_prior, kernel_rows, regress, rows_alone
+from structhash.embeddings._regression import (
+    choose_kernel,
+    class_prior,
+    kernel_rows,
+    regress,
+    rows_a_class,
+    rows_alone,
+)
 from structhash.embeddings._targets import dot_products, sharpen
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
 from structhash.io.fields import Field, Fields
@@ -196,8 +203,7 @@ class Posterior(Embedding):
         if class_index is None:
             return Temperatures(self.temperature, self.max_row_temperature, self.query_candidates)
         sizes = np.unique(class_index, return_counts=True)[1]
-        rows_a_class = len(sizes) / (1 / sizes).sum()
-        share = float(np.clip(np.log(rows_a_class / FEW_ROWS) / np.log(MANY_ROWS / FEW_ROWS), 0, 1))
+        share = float(np.clip(np.log(rows_a_class(sizes) / FEW_ROWS) / np.log(MANY_ROWS / FEW_ROWS), 0, 1))
         rows = self.temperature ** (1 - share) * self.max_row_temperature**share
         return Temperatures(self.temperature, rows, self.query_candidates)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve
 from scipy.sparse import csr_matrix
 
-from structhash.codes import unpack
+from structhash.codes import byte_vectors, unpack
 
 RIDGE = 10.0  # rows, by which the weight of a bit is drawn to 0
 SHRINKAGE = 1.0  # rows, by which the vector of a byte value is drawn to that of the linear decoder
@@ -47,10 +47,7 @@ def fit_tables(codes: NDArray[np.uint8], n_bits: int, Y: NDArray[np.float64]) ->
     """
     linear = fit_linear(codes, n_bits, Y)
     n, n_bytes = codes.shape
-    bits = np.zeros((8 * n_bytes, Y.shape[1]))
-    bits[:n_bits] = linear.vectors
-    values = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(float)
-    start = np.stack([values @ bits[8 * j : 8 * j + 8] for j in range(n_bytes)])
+    start = byte_vectors(linear.vectors)
     ones = [csr_matrix((np.ones(n), (codes[:, j], np.arange(n))), (256, n)) for j in range(n_bytes)]
     sums = [each @ (Y - linear.offset) for each in ones]  # of the rows with each value of a byte
     wide, tables = codes.astype(np.int64), start.copy()

@@ -86,7 +86,7 @@ def training_rows(rows: NDArray[Any], keep: bool) -> NDArray[Any]:
 
 
 def _are_float32(rows: NDArray[Any]) -> bool:
-    """Whether float32 holds all numbers as they are, none near its end; the first other block decides."""
+    """Whether float32 holds all numbers exactly, none of them near its end."""
     if float_type(rows.dtype) == np.float32:
         return True
     for block in row_slices(len(rows)):

@@ -17,10 +17,10 @@ __all__ = ["EncoderContract"]
 
 
 class EncoderContract:
-    """The contract of `HashEncoder`: a subclass gives `check_settings`, `fit`, and one of `_bits`, `_values`
-    and `_planes`.
+    """The contract of `HashEncoder`: a subclass gives `check_settings`, `fit` and a way to bits.
 
-    Everything else has a default, so that generic code need not test for classes.
+    The way to bits is `_bits`, `_values` or `_planes`. Everything else has a default, so that generic code need
+    not test for classes.
 
     Attributes
     ----------

@@ -198,22 +198,23 @@ def _fit(encoder: HashEncoder, rows: NDArray[Any], n_bits: int, name: str) -> di
     """The arrays of a reader."""
     if name == "bits":
         return {}
-    codes = encoder._encode_opened(rows, n_bits)
     if name in ("real", "cells"):
-        values = values_of(encoder, rows, n_bits)
+        values = values_of(encoder, rows[:1] if name == "real" else rows, n_bits)
         if values is None:
             raise ValueError(
                 f"reader={name!r}: the bits of {type(encoder).__name__} are no signs of real values; give "
                 "reader='bits', 'linear' or 'tables'"
             )
-        bits = unpack(codes, n_bits).astype(np.float64)
+        if name == "real":
+            return {}
+        bits = unpack(encoder._encode_opened(rows, n_bits), n_bits).astype(np.float64)
         means = [(part * values).sum(axis=0) / np.maximum(part.sum(axis=0), 1) for part in (1 - bits, bits)]
-        return {} if name == "real" else {"cells": np.stack(means)}
+        return {"cells": np.stack(means)}
     mean = rows.mean(axis=0)
     scale = np.sqrt(((rows - mean) ** 2).sum(axis=1).mean())
     scale = scale if scale > 0 else 1.0
     fit = fit_linear if name == "linear" else fit_tables
-    fitted = fit(codes, n_bits, (rows - mean) / scale)
+    fitted = fit(encoder._encode_opened(rows, n_bits), n_bits, (rows - mean) / scale)
     vectors = {part: array.astype(np.float32) for part, array in fitted._asdict().items()}
     return {"mean": mean, "scale": np.asarray(scale), **vectors}
 

@@ -30,8 +30,8 @@ class Protocol(NamedTuple):
     Attributes
     ----------
     draw : callable
-        Takes labels (n,), a seed, `n_queries` and, where `takes_n_train`, `n_train`; returns a `Split`. One
-        seed gives the protocols of one database the same queries.
+        Takes labels (n,), a seed, `n_queries` and, where `takes_n_train`, `n_train`; returns a `Split`. At one
+        seed, all protocols except ``"unseen"`` have the same database.
     training_labels : callable or None
         Takes labels (n,) and a seed; returns the labels (n,) that methods learn from. None leaves them.
     inside_class : bool

@@ -86,7 +86,8 @@ def _candidates(
 def _fast_index(faiss: Any, codes: NDArray[np.uint8]) -> Any:
     """A faiss index whose 4-bit scan reads these codes; it takes as many bytes as they do."""
     n_bits = 8 * codes.shape[1]
-    coded = faiss.IndexPQ(n_bits, n_bits // 4, 4, faiss.METRIC_INNER_PRODUCT)
+    IndexPQ = faiss.IndexPQ
+    coded = IndexPQ(n_bits, n_bits // 4, 4, faiss.METRIC_INNER_PRODUCT)
     corners = np.unpackbits(np.arange(16, dtype=np.uint8)[:, None], axis=1, count=4, bitorder="little")
     centroids = np.tile(corners.ravel(), n_bits // 4).astype(np.float32)
     faiss.copy_array_to_vector(centroids, coded.pq.centroids)
