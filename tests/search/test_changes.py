@@ -135,6 +135,16 @@ def test_changes_are_saved(piece, tmp_path):
 
 
 @EVERY
+def test_ids_that_come_twice_are_searched_once(piece):
+    index = piece(N_BITS)
+    index.add(random_codes(6, 0), [7, 1, 4, 9, 2, 3])
+    found = index.search(random_codes(1, 1), 6, among=[4, 9, 4, 2, 9])[1]
+    assert sorted(found[0].tolist()) == [-1, -1, -1, 2, 4, 9]
+    none = index.search(random_codes(1, 1), 2, among=[])[1]
+    assert none.tolist() == [[-1, -1]]
+
+
+@EVERY
 def test_running_numbers_become_ids_when_codes_are_removed(piece):
     index = piece(N_BITS)
     index.add(random_codes(3, 0))

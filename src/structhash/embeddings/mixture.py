@@ -234,7 +234,8 @@ def _scaled(chances: NDArray[np.float64]) -> NDArray[np.float64]:
 def _same_rows(rows: NDArray[Any], others: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of the rows that are also among others, and where there."""
     dtype = np.result_type(rows, others)  # holds the numbers of both
-    places = {row.tobytes(): place for place, row in enumerate(np.ascontiguousarray(others, dtype))}
-    found = [places.get(row.tobytes(), -1) for row in np.ascontiguousarray(rows, dtype)]
+    rows, others = (np.ascontiguousarray(each, dtype) + dtype.type(0) for each in (rows, others))  # -0 is 0
+    places = {row.tobytes(): place for place, row in enumerate(others)}
+    found = [places.get(row.tobytes(), -1) for row in rows]
     copies = np.flatnonzero(np.array(found) >= 0)
     return copies, np.array(found)[copies]

@@ -106,7 +106,8 @@ def select(block: Block, among: ArrayLike) -> Block:
         rows = np.flatnonzero(given)
     else:
         try:
-            rows = rows_of(np.unique(as_ids(among, given.size)), block)
+            ids = np.sort(as_ids(among, given.size))
+            rows = rows_of(np.append(ids[:1], ids[1:][ids[1:] != ids[:-1]]), block)
         except (TypeError, ValueError) as error:
             raise type(error)(f"among: {error}; or give a mask of shape ({n},)") from None
     return Block(block.codes.take(rows, axis=0), ids_of(rows, 0, block))
