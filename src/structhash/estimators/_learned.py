@@ -33,7 +33,7 @@ LEARNED_FIELDS = (
 
 
 class LearnedEncoder(HashEncoder):
-    """An estimator whose fitted state is a `HashFunction` and the weights of its bits."""
+    """An estimator whose fitted state is a learned function to bits and the weights of these."""
 
     hash_function_: BitFunction
     n_bits: int

@@ -67,10 +67,10 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
     def encode_queries(self, X: Any, n_bits: int | None = None) -> NDArray[np.uint8]:
         """Packed codes of queries X (q, d), for search among the codes that `encode` gives.
 
-        Most methods code queries as they code rows. `DistilHash` with the embedding ``"posterior"`` sharpens
-        queries: an ambiguous query then retrieves confident rows of its likeliest class. Use `encode` for
-        queries of classes without labels, to find near duplicates of a row, and where the vectors reorder the
-        first hundred hits. Parameters, returns and errors are those of `encode`.
+        Most methods code queries as they code rows. `DistilHash` with the embedding ``"posterior"`` or
+        ``"mixture"`` sharpens queries: an ambiguous query then retrieves confident rows of its likeliest class.
+        Use `encode` for queries of classes without labels, to find near duplicates of a row, and where the
+        vectors reorder the first hundred hits. Parameters, returns and errors are those of `encode`.
         """
         n_bits = self._check_prefix(n_bits)
         return self._encode(X, n_bits, queries=self.queries_differ(n_bits))

@@ -110,7 +110,7 @@ class DistilHash(QueryMappingEncoder):
     Attributes
     ----------
     n_bits_, weights_, weighted_, history_ : see `HashEncoder`
-    prefix_weights_, hash_function_, n_skipped_ : as in `CGHash`
+    prefix_weights_, n_skipped_, hash_function_ : as in `CGHash`; with row bits, the last is `Interleaved`
     embedding_ : Embedding or None
         What was distilled. None where the codes were learned from judgements.
     judged_ : bool
