@@ -54,7 +54,7 @@ def test_it_depends_on_whether_unlabeled_rows_are_of_new_classes(case, caplog):
 @pytest.mark.parametrize("size", [1, 3])
 def test_few_labels_are_helped_by_the_unlabeled_rows(size):
     rows = np.concatenate([np.flatnonzero(c == Y)[:size] for c in range(10)])
-    points, _, reason = choose_embedding(X[rows], Y[rows], X, 0)
+    points, _, reason, _ = choose_embedding(X[rows], Y[rows], X, 0)
     assert type(points.embedding).__name__ == "Mixture"
     assert reason == "the labels are few, and the unlabeled rows help"
 

@@ -185,7 +185,10 @@ def _weigh(
     assumed: NDArray[np.float64],
     strength: float,
 ) -> NDArray[np.float64]:
-    """Weights (3,) of least mean loss, near the assumed ones by this strength; the first two are positive."""
+    """Weights (3,) of least mean loss, plus strength times their squared distance to the assumed ones.
+
+    The first two weights are positive, and their logarithms count in the distance.
+    """
     own = parts[:, np.arange(len(classes)), classes]
     start = np.append(np.log(assumed[:2]), assumed[2])
 

@@ -54,7 +54,7 @@ class Tabled:
         return np.zeros(len(self)), weighted_tables(self.queries, byte_tables(self.weights))
 
     def terms(self, codes: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """A term of each code (n,), that all its distances have."""
+        """The term (n,) of each code that is part of all its distances."""
         decoder = self.queries.decoder if isinstance(self.queries, PreparedQueries) else None
         return np.zeros(len(codes), np.float32) if decoder is None else squared_lengths(decoder, codes)
 

@@ -29,11 +29,11 @@ MAX_COMPARED_ROWS = 2000  # of the training rows, and of the unlabeled rows
 MIN_GRAPH_ROWS = 1500  # fewer unlabeled rows make too thin a graph for `Manifold`
 MIN_KNOWN_SHARE, MAX_KNOWN_SHARE = 0.25, 0.95  # of the unlabeled rows, between which `Mixture` serves them
 MAX_LABEL_TRUST = 0.9  # of `Mixture`, from which on the labels need no help of the unlabeled rows
+MIN_EXCESS = 0.05  # of the evidence of new classes over a half, for `Metric`
 
 _ALL_KNOWN = "the unlabeled rows are of the labelled classes"
 _FEW = "the labels are few, and the unlabeled rows help"
 _ALL_NEW = "unlabeled rows are of classes without labels"
-MIN_EXCESS = 0.05  # by which the evidence must exceed a half
 
 
 class EmbeddingChoice(NamedTuple):
@@ -67,8 +67,8 @@ def choose_embedding(
     Without labels it is `Centered`, and with labels alone `Posterior`. With unlabeled rows it depends on how
     many are of known classes: `Posterior` for nearly all, `Mixture` for a part or where the labels are few,
     `Manifold` where the known ones are few. Below 1,500 unlabeled rows it is `Posterior`, or `Metric` where the
-    evidence of new classes is clear; where no class has two labelled rows, it is `Mixture`. Codes of
-    `Posterior` get row bits.
+    evidence of new classes is clear; where no class has two labelled rows, their number does not count. Codes
+    of `Posterior` get row bits.
 
     Parameters
     ----------
