@@ -54,8 +54,8 @@ def targets_by_cosine(
     return cosines
 
 
-def sharpen(P: NDArray[Any], exponent: float) -> NDArray[np.float64]:
-    """Probabilities (n, k) to this power, each row scaled to sum to 1."""
+def sharpen(P: NDArray[Any], exponent: float | NDArray[Any]) -> NDArray[np.float64]:
+    """Probabilities (n, k) to this power, one or one a row (n, 1), each row scaled to sum to 1."""
     powers = (P / P.max(axis=1, keepdims=True)).astype(np.float64) ** exponent
     scaled: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
     return scaled

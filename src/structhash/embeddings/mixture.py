@@ -131,7 +131,7 @@ class Mixture(Embedding):
             known, *chances = fit_known_classes(*both, class_index[left_out], _sharp(of_points), not few)
             state |= {**joined.state, **known}
             P = joined.left_out.astype(P.dtype)
-        roots = _roots(Posterior().at_temperature(of_points, self.temperatures(class_index).points, state))
+        roots = _roots(_at_temperature(of_points, chances[1], self.temperatures(class_index).points))
         profile = roots.mean(axis=0)
         state |= {"profile": profile, "profile_scale": np.sqrt(((roots - profile) ** 2).sum(axis=1).mean())}
         state = {name: np.asarray(array, float_type(X.dtype), order="C") for name, array in state.items()}
@@ -174,9 +174,13 @@ class Mixture(Embedding):
         return found._replace(queries=()) if single else found
 
     def at_temperature(self, vectors: NDArray[Any], temperature: float, state: Params) -> NDArray[Any]:
-        """Probabilities around their mean, times k, beside the other parts; see `Embedding`."""
+        """Probabilities around their mean, times k, beside the other parts; see `Embedding`.
+
+        The temperature changes the probabilities of a row to the power k, so that a query of a new class is not
+        sharpened towards a known one.
+        """
         P, known, near, centred = self._split(vectors, state)
-        roots = _roots(Posterior().at_temperature(P, temperature, state)) - state["profile"]
+        roots = _roots(_at_temperature(P, known, temperature)) - state["profile"]
         length = self.class_weight / state["profile_scale"]
         return np.hstack([length * known[:, None] * roots, near, centred]).astype(vectors.dtype)
 
@@ -218,6 +222,11 @@ class _Parts:
 def _roots(P: NDArray[Any]) -> NDArray[Any]:
     """Square roots of probabilities (n, c): vectors of length 1."""
     return np.sqrt(P / P.sum(axis=1, keepdims=True))
+
+
+def _at_temperature(P: NDArray[Any], known: NDArray[Any], temperature: float) -> NDArray[np.float64]:
+    """Class probabilities (n, c) at a temperature, by how likely the class of each row is known (n,)."""
+    return sharpen(P, (Posterior().max_row_temperature / temperature) ** known[:, None])
 
 
 def _sharp(P: NDArray[Any]) -> NDArray[np.float64]:
