@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -60,6 +61,7 @@ class Reader:
     Attributes
     ----------
     encoder : HashEncoder
+        The model as it was when the reader was made. A later fit of the model given does not reach the reader.
     name : str
     n_bits : int
     arrays : dict of str to array
@@ -74,6 +76,9 @@ class Reader:
     n_bits: int
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
     recalls: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "encoder", copy(self.encoder))  # a fit replaces what an encoder holds
 
     @cached_property
     def decoder(self) -> Decoder | None:
