@@ -245,3 +245,8 @@ def test_a_later_fit_of_the_model_does_not_reach_a_reader(name, tmp_path):
     reader.save(tmp_path / "reader")
     with pytest.raises(ValueError, match="is a reader of another model"):
         load_reader(tmp_path / "reader", model)
+
+
+def test_what_is_no_model_is_refused(encoder):
+    with pytest.raises(TypeError, match=r"encoder=ndarray of shape .*: give a fitted model, then its rows"):
+        fit_reader(X, encoder)

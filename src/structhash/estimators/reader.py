@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import sample_rows
 from structhash._numerics.matrices import check_finite_rows
-from structhash._numerics.validation import check_choice
+from structhash._numerics.validation import check_choice, describe
 from structhash.codes import Decoder, PreparedQueries, unpack
 from structhash.estimators._decoders import fit_linear, fit_tables
 from structhash.estimators._input import open_rows
@@ -162,6 +162,8 @@ def fit_reader(
     >>> index.search(reader.prepare(X[:1]), k=1)[1]
     array([[0]])
     """
+    if not isinstance(encoder, HashEncoder):
+        raise TypeError(f"encoder={describe(encoder)}: give a fitted model, then its rows")
     n_bits = encoder._check_prefix(n_bits)
     check_choice("reader", reader, ("auto", *_NAMES))
     rng = np.random.default_rng(random_state)
