@@ -231,3 +231,22 @@ def test_few_rows_and_equal_rows():
         reader = fit_reader(encoder, np.repeat(X[:1], 3, axis=0), reader=name)
         assert isinstance(reader, Reader)
         assert np.isfinite(prepared_distances(reader.prepare(Q), encoder.encode(X))).all()
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_later_fit_of_the_model_does_not_reach_a_reader(name, tmp_path):
+    """The queries still fit the codes of the first fit, and the file is not taken for one of the second."""
+    model = classes("baselines")["itq"](n_bits=20, random_state=0).fit(X)
+    reader = fit_reader(model, X, reader=name)
+    expected = prepared_distances(reader.prepare(Q), model.encode(X))
+    codes = model.encode(X)
+    model.fit(X[:200] * np.arange(X.shape[1]))
+    np.testing.assert_array_equal(prepared_distances(reader.prepare(Q), codes), expected)
+    reader.save(tmp_path / "reader")
+    with pytest.raises(ValueError, match="is a reader of another model"):
+        load_reader(tmp_path / "reader", model)
+
+
+def test_what_is_no_model_is_refused(encoder):
+    with pytest.raises(TypeError, match=r"encoder=ndarray of shape .*: give a fitted model, then its rows"):
+        fit_reader(X, encoder)

@@ -177,7 +177,7 @@ CONVERT = r"convert them with astype\(np.int64\)"
         ([1.5, 2.5], TypeError, f"got float64 such as 1.5; {NAMES_INSTEAD}"),
         ([1.0, 2.0], TypeError, f"got float64 such as 1.0; {CONVERT}"),
         (np.array([1, 2], dtype=object), TypeError, f"got object such as 1; {CONVERT}"),
-        ([True, False], TypeError, f"got bool such as True; {NAMES_INSTEAD}"),
+        ([True, False], TypeError, "got bool; give the ids of a mask"),
         ([None, 1], TypeError, f"got object such as None; {NAMES_INSTEAD}"),
         (np.ma.masked_equal([1, 2], 2), TypeError, "got a masked array; give ids without a mask"),
         ([[1], [2, 3]], ValueError, r"shape \(2,\), one for each code, got \[\[1\], \[2, 3\]\]"),

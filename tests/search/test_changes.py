@@ -167,6 +167,11 @@ def test_running_numbers_become_ids_when_codes_are_removed(piece):
         (lambda i: i.remove([-1]), ValueError, "ids must be from 0"),
         (lambda i: i.remove([1.5]), TypeError, "ids must be int64"),
         (
+            lambda i: i.remove([True, False]),
+            TypeError,
+            r"got bool; give the ids of a mask, as index.ids\[mask\]",
+        ),
+        (
             lambda i: i.replace([7, 9], random_codes(2, 0)),
             ValueError,
             "1 of 2 ids are not in the index, such as 9",
@@ -176,6 +181,7 @@ def test_running_numbers_become_ids_when_codes_are_removed(piece):
         (lambda i: i.replace([7], np.full((1, 2), 255, np.uint8)), ValueError, "zero pad bits"),
         (lambda i: i.merge(Exact(N_BITS + 1)), ValueError, "another length or other weights"),
         (lambda i: i.merge(Exact(N_BITS, np.ones(N_BITS))), ValueError, "another length or other weights"),
+        (lambda i: i.merge(random_codes(2, 0)), TypeError, "other=ndarray of shape .*: give an index"),
         (lambda i: i.merge(i), ValueError, "is in the index already"),
     ],
 )
@@ -206,6 +212,7 @@ def test_a_change_that_fails_changes_nothing(piece, change, error, message, own_
         (["a"], TypeError, "among: ids must be int64"),
         ([[3]], ValueError, "among: ids must have shape"),
         (np.ma.array([True, True], mask=[False, True]), TypeError, "among is a masked array"),
+        ([[3], [3, 7]], ValueError, r"among=.*: give ids, or a mask of shape \(2,\)"),
     ],
 )
 def test_a_limit_that_does_not_fit_is_refused(piece, among, error, message):
@@ -239,3 +246,14 @@ def test_a_merged_index_names_a_model_only_if_all_codes_are_of_it():
     assert kept.source == "a"
     with pytest.raises(ValueError, match="codes of different models"):
         made("a").merge(made("b"))
+
+
+@EVERY
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64])
+def test_a_mask_of_integers_is_not_taken_for_ids(piece, dtype):
+    index, mask = piece(N_BITS), np.array([0, 0, 1, 1, 0], dtype)
+    index.add(random_codes(5, 0))
+    with pytest.raises(TypeError, match=r"among holds only 0 and 1, as a mask does; give among.astype\(bool\)"):
+        index.search(random_codes(1, 0), 1, among=mask)
+    assert sorted(index.search(random_codes(1, 0), 2, among=mask.astype(bool))[1][0]) == [2, 3]
+    assert sorted(index.search(random_codes(1, 0), 2, among=np.array([1, 0], dtype))[1][0]) == [0, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import sample_rows
 from structhash._numerics.matrices import check_finite_rows
-from structhash._numerics.validation import check_choice
+from structhash._numerics.validation import check_choice, describe
 from structhash.codes import Decoder, PreparedQueries, unpack
 from structhash.estimators._decoders import fit_linear, fit_tables
 from structhash.estimators._input import open_rows
@@ -60,6 +61,7 @@ class Reader:
     Attributes
     ----------
     encoder : HashEncoder
+        The model as it was when the reader was made. A later fit of the model given does not reach the reader.
     name : str
     n_bits : int
     arrays : dict of str to array
@@ -74,6 +76,9 @@ class Reader:
     n_bits: int
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
     recalls: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "encoder", copy(self.encoder))  # a fit replaces what an encoder holds
 
     @cached_property
     def decoder(self) -> Decoder | None:
@@ -157,6 +162,8 @@ def fit_reader(
     >>> index.search(reader.prepare(X[:1]), k=1)[1]
     array([[0]])
     """
+    if not isinstance(encoder, HashEncoder):
+        raise TypeError(f"encoder={describe(encoder)}: give a fitted model, then its rows")
     n_bits = encoder._check_prefix(n_bits)
     check_choice("reader", reader, ("auto", *_NAMES))
     rng = np.random.default_rng(random_state)

@@ -96,10 +96,18 @@ def select(block: Block, among: ArrayLike) -> Block:
     Raises
     ------
     TypeError, ValueError
-        If it is neither, or an id is not in the block.
+        If it is neither, or an id is not in the block, or a mask holds 0 and 1, which could be ids.
     """
     refuse_masked("among", among)
-    given, n = np.asarray(among), len(block.codes)
+    n = len(block.codes)
+    try:
+        given = np.asarray(among)
+    except ValueError:  # rows of several lengths
+        raise ValueError(f"among={describe(among)}: give ids, or a mask of shape ({n},)") from None
+    if n > 2 and given.shape == (n,) and given.dtype.kind in "iu" and np.isin(given, (0, 1)).all():
+        raise TypeError(
+            "among holds only 0 and 1, as a mask does; give among.astype(bool), or ids without repeats"
+        )
     if given.dtype == np.bool_:
         if given.shape != (n,):
             raise ValueError(f"among={describe(among)}: give a mask of shape ({n},), one for each code, or ids")

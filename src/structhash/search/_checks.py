@@ -202,6 +202,8 @@ def as_ids(ids: ArrayLike, n: int) -> NDArray[np.int64]:
         given = np.asarray(ids)
     except ValueError:  # rows of several lengths
         raise ValueError(f"ids must have shape ({n},), one for each code, got {describe(ids)}") from None
+    if given.dtype == np.bool_:
+        raise TypeError("ids must be int64, got bool; give the ids of a mask, as index.ids[mask]")
     if given.size and given.dtype.kind not in "iu":
         values = given.ravel().tolist()
         whole = all(
@@ -210,7 +212,7 @@ def as_ids(ids: ArrayLike, n: int) -> NDArray[np.int64]:
         )
         raise TypeError(
             f"ids must be int64, got {given.dtype} such as {describe(values[0])}; "
-            + ("convert them with astype(np.int64)" if whole and given.dtype.kind != "b" else _NAMES_INSTEAD)
+            + ("convert them with astype(np.int64)" if whole else _NAMES_INSTEAD)
         )
     if given.shape != (n,):
         raise ValueError(f"ids must have shape ({n},), one for each code, got {given.shape}")

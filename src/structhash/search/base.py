@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from structhash._numerics.validation import describe
 from structhash.codes import PreparedQueries, check_n_bits
 from structhash.io import container as files
 from structhash.pieces import snake
@@ -130,9 +131,13 @@ class Index:
 
         Raises
         ------
+        TypeError
+            If it is no index.
         ValueError
             If lengths, weights or known models differ, or `add` refuses the ids.
         """
+        if not isinstance(other, Index):
+            raise TypeError(f"other={describe(other)}: give an index; codes are added by add")
         if other.n_bits != self.n_bits or not _equal(other.weights, self.weights):
             raise ValueError(
                 f"{other!r} has codes of another length or other weights than {self!r}; merge equal indexes"
