@@ -89,6 +89,19 @@ def test_class_probabilities_say_nothing_of_new_classes(fitted):
     np.testing.assert_array_equal(at[:, 7:], vectors[:, 8:])
 
 
+@pytest.mark.parametrize("chance", [0.3, 1.0])
+def test_a_query_is_sharpened_as_far_as_its_class_is_known(fitted, chance):
+    state, vectors, _ = fitted
+    row = vectors[:1].copy()
+    row[0, 7] = chance
+    at = Mixture().at_temperature(row, 2.0, state)[0, :7]
+    powers = row[0, :7].astype(np.float64) ** (8.0**chance)  # probabilities are kept at 16, and 16 / 2 = 8
+    roots = np.sqrt(powers / powers.sum())
+    np.testing.assert_allclose(
+        at, 0.3 / state["profile_scale"] * chance * (roots - state["profile"]), rtol=1e-4
+    )
+
+
 def test_labels_alone_make_every_row_known():
     state, vectors, left_out = Mixture().fit(X[:200], Y[:200], None, np.arange(200), np.random.default_rng(0))
     np.testing.assert_array_equal(vectors[:, 10], 1)
