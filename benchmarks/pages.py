@@ -198,6 +198,17 @@ def kernel():
     return by_set("kernel")
 
 
+def plenty():
+    """More labels and more anchors: what they give and what they cost."""
+    table = head("data", "labels", "method", "anchors", "mAP", "NDCG@100", "fit s", "encode s")
+    for line in json.loads((RESULTS / "plenty.json").read_text())["lines"]:
+        seconds = (f"{line[phase]['processor']:.3g}" for phase in ("fit", "encode"))
+        quality = (f"{line[measure]:.3f}" for measure in ("map", "ndcg@100"))
+        own = (line["set"], str(line["labels"]), f"`{line['method']}`", str(line.get("anchors", "")))
+        table.append(row(*own, *quality, *seconds))
+    return table
+
+
 def prefix():
     """Prefixes of the code, from short to long."""
     return by_set("prefix")
@@ -362,7 +373,7 @@ def query_maps():
 PAGES = {
     "baselines.md": (peers, originals),
     "method.md": (study, query_maps),
-    "results.md": (rivals, kernel, mixed, worlds, prefix, judged, seen, unseen, published),
+    "results.md": (rivals, kernel, mixed, worlds, plenty, prefix, judged, seen, unseen, published),
     "speed.md": (speed, phases, sizes, versions),
 }
 
