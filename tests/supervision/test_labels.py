@@ -276,3 +276,19 @@ def test_one_row_a_class_is_enough_where_it_is_said_so():
         check_labels(list("cab"), 3)
     with pytest.raises(ValueError, match="all 1 rows have the label 'a'"):
         check_labels(["a"], 1, single_rows=True)
+
+
+@pytest.mark.parametrize(
+    ("y", "warned"),
+    [
+        ([-1, -1, 0, 0, 1, 1], True),
+        ([-1, 1, -1, 1], False),  # two classes
+        ([-2, -2, -1, 0, 1], False),  # numbers below 0 are labels here
+        (["-1", "-1", "0", "1"], False),
+    ],
+)
+def test_minus_one_beside_other_classes_is_pointed_out(y, warned, caplog):
+    index, n_classes = check_labels(np.array(y), len(y))
+    assert n_classes == len(set(y))
+    assert len(index) == len(y)
+    assert ("the label -1 is a class like any other" in caplog.text) == warned

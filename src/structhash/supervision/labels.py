@@ -192,4 +192,9 @@ def check_classes(
         raise ValueError(f"all {n} rows have the label {values.tolist()[0]!r}; give at least 2 classes")
     if sizes.max() == 1:
         raise ValueError(f"each of the {n} rows has a label of its own; at least one class needs 2 rows")
+    if values.dtype.kind == "i" and len(values) > 2 and values[0] == -1:
+        logger.warning(
+            "the label -1 is a class like any other, of %d rows; give rows that have no label as unlabeled=",
+            sizes[0],
+        )
     return index, sizes
