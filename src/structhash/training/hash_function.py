@@ -58,6 +58,31 @@ class BitFunction:
         """Arrays by name, and plain values for a JSON header."""
         raise NotImplementedError
 
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any], sizes: Mapping[str, int]
+    ) -> Self:
+        """The function that `to_arrays` described.
+
+        Parameters
+        ----------
+        arrays : dict of str to array
+        plain : dict
+        sizes : dict of str to int
+            "n_features" of the rows, and "n_bits".
+
+        Returns
+        -------
+        BitFunction
+            Of this class.
+
+        Raises
+        ------
+        ValueError, LookupError, TypeError
+            If the arrays are not those that the parts declare, or a value is not allowed.
+        """
+        raise NotImplementedError
+
     def planes(self) -> Planes | None:
         """The bits as planes among the rows; None where they are not planes."""
         return None
@@ -208,24 +233,7 @@ class HashFunction(BitFunction):
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any], sizes: Mapping[str, int]
     ) -> Self:
-        """The function that `to_arrays` described.
-
-        Parameters
-        ----------
-        arrays : dict of str to array
-        plain : dict
-        sizes : dict of str to int
-            "n_features" of the rows, and "n_bits".
-
-        Returns
-        -------
-        HashFunction
-
-        Raises
-        ------
-        ValueError, LookupError, TypeError
-            If the arrays are not those that family and embedding declare, or a value is not allowed.
-        """
+        """The function that `to_arrays` described; see `BitFunction.from_arrays`."""
         groups: dict[str, Params] = {group: {} for group in _GROUPS}
         for name, array in arrays.items():
             group, _, key = name.partition("/")

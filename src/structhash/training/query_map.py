@@ -129,24 +129,7 @@ class QueryMapped(BitFunction):
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any], sizes: Mapping[str, int]
     ) -> Self:
-        """The function that `to_arrays` described.
-
-        Parameters
-        ----------
-        arrays : dict of str to array
-        plain : dict
-        sizes : dict of str to int
-            "n_features" of the rows, and "n_bits".
-
-        Returns
-        -------
-        QueryMapped
-
-        Raises
-        ------
-        ValueError
-            If the arrays are not those of a hash function of planes and of a map of its width.
-        """
+        """The function that `to_arrays` described; see `BitFunction.from_arrays`."""
         parts: dict[str, dict[str, NDArray[Any]]] = {_MAPPED: {}, _MAP: {}}
         for name, array in arrays.items():
             part, _, key = name.partition("/")

@@ -114,19 +114,7 @@ class Interleaved(BitFunction):
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any], sizes: Mapping[str, int]
     ) -> Self:
-        """The function that `to_arrays` described.
-
-        Parameters
-        ----------
-        arrays : dict of str to array
-        plain : dict
-        sizes : dict of str to int
-            "n_features" of the rows, and "n_bits".
-
-        Returns
-        -------
-        Interleaved
-        """
+        """The function that `to_arrays` described; see `BitFunction.from_arrays`."""
         n_rows = n_row_bits(sizes["n_bits"])
         lengths = dict(zip(_PARTS, (sizes["n_bits"] - n_rows, n_rows), strict=True))
         if unknown := [name for name in arrays if name.partition("/")[0] not in _PARTS]:
