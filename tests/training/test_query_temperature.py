@@ -92,7 +92,7 @@ def ordered(n_classes, seed=0):
 @pytest.mark.slow
 def test_where_sharpened_queries_find_less_they_are_coded_as_rows():
     rows, y = ordered(50)
-    model = DistilHash(32, random_state=0).fit(rows[:500], y[:500])
+    model = DistilHash(32, embedding="posterior", random_state=0).fit(rows[:500], y[:500])
     function = model.hash_function_
     assert function.query_temperatures[-1] == function.row_temperature
     np.testing.assert_array_equal(model.encode_queries(rows), model.encode(rows))
@@ -105,7 +105,7 @@ def test_where_sharpened_queries_find_less_they_are_coded_as_rows():
 
 @pytest.mark.slow
 def test_sharpened_queries_find_more():
-    model = DistilHash(32, random_state=0).fit(X[:600], Y[:600])
+    model = DistilHash(32, embedding="posterior", random_state=0).fit(X[:600], Y[:600])
     rows, queries = X[900:], X[600:900]
     relevant = Y[600:900, None] == Y[900:]
     stored = model.encode(rows)
@@ -123,7 +123,7 @@ def test_sharpened_queries_find_more():
 
 @pytest.mark.slow
 def test_a_sharpened_query_is_nearer_to_confident_rows_of_its_likeliest_class():
-    model = DistilHash(32, random_state=0).fit(X[:600], Y[:600])
+    model = DistilHash(32, embedding="posterior", random_state=0).fit(X[:600], Y[:600])
     function = model.hash_function_
     likeliest = function.embedding.embed(X[600:], function.embedding_state).argmax(axis=1)
     corners = np.full((10, 10), 1e-30) + np.eye(10)
