@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from structhash.io.fields import Field, check_fields
+from structhash.io.fields import Field, check_fields, split_parts
 
 SIZES = {"n_bits": 2, "n_features": 3}
 
@@ -94,3 +94,9 @@ def test_without_a_declaration_all_but_nan_passes():
     check_fields(None, {"a": np.array([np.inf]), "b": np.arange(3), "c": "text"}, {})
     with pytest.raises(ValueError, match="'a' holds NaN"):
         check_fields(None, {"a": np.array([np.nan])}, {})
+
+
+def test_an_array_of_no_part_is_refused_by_name():
+    for name in ("c/x", "x", "ab/x"):
+        with pytest.raises(ValueError, match=f"'{name}' is neither a nor b"):
+            split_parts({"a/x": np.zeros(1), name: np.zeros(1)}, ("a", "b"), "neither a nor b")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash.codes._kernels import add_squared_lengths
-from structhash.codes.packing import check_codes, check_n_bits
+from structhash.codes.packing import check_codes, check_n_bits, unpack
 
 __all__ = ["LARGEST_DISTANCE", "Decoder", "byte_vectors"]
 
@@ -81,5 +81,5 @@ def byte_vectors(vectors: NDArray[Any]) -> NDArray[Any]:
     n_bits, d = vectors.shape
     padded = np.zeros((-(-n_bits // 8) * 8, d), vectors.dtype)
     padded[:n_bits] = vectors
-    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+    bits = unpack(np.arange(256, dtype=np.uint8)[:, None], 8)
     return np.stack([bits.astype(vectors.dtype) @ part for part in padded.reshape(-1, 8, d)])

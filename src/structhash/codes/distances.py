@@ -11,7 +11,7 @@ from structhash._numerics.blocks import row_slices, rows_within
 from structhash._numerics.rounding import merge_ties
 from structhash._numerics.validation import describe, refuse_masked
 from structhash.codes._kernels import count_differing, sum_tables
-from structhash.codes.packing import check_codes
+from structhash.codes.packing import check_codes, unpack
 
 __all__ = [
     "as_words",
@@ -109,7 +109,7 @@ def byte_tables(weights: ArrayLike) -> NDArray[np.float64]:
         raise ValueError("weights must be finite and sum to less than 3.4e38; rescale them")
     padded = np.zeros(-(-weights.size // 8) * 8)
     padded[: weights.size] = weights
-    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+    bits = unpack(np.arange(256, dtype=np.uint8)[:, None], 8)
     tables: NDArray[np.float64] = padded.reshape(-1, 8) @ bits.T.astype(np.float64)
     return tables
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import entr
 from sklearn.isotonic import IsotonicRegression
 
+from structhash.embeddings._regression import without_own
 from structhash.pieces import Params
 
 RIDGES = np.geomspace(0.01, 1000, 11)
-MAX_OWN = 1 - 1e-6  # share of a row in its own score
 LEAST_CHANCE = 1e-4  # that a row of some score is labelled, and that it is not
 N_SURE = 3  # numbers that say how sure class probabilities are
 ROUNDS = 3  # of estimating how many searched rows of each class there are, and the chances
@@ -165,8 +165,8 @@ def _leave_one_out(
     Ay, best = A.T @ (weights * y), np.inf
     for ridge in RIDGES:
         shrunk = 1 / (np.maximum(values, 0) + ridge)
-        own = np.minimum(weights * (A**2 @ shrunk + 1 / weights.sum()), MAX_OWN)
-        scores = (A @ (shrunk * Ay) - own * y) / (1 - own)
+        own = weights * (A**2 @ shrunk + 1 / weights.sum())
+        scores = without_own((A @ (shrunk * Ay))[:, None], own, y[:, None])[:, 0]
         error = (weights * (scores - y) ** 2).mean()
         if error < best:
             best, found = error, (scores, mean, vectors @ (shrunk * Ay))

@@ -201,29 +201,38 @@ def load_reader(path: str | os.PathLike[str], encoder: HashEncoder) -> Reader:
         raise ValueError(f"cannot read {path}: it is no whole reader ({error}); fit it again") from None
 
 
-def _fit(encoder: HashEncoder, rows: NDArray[Any], n_bits: int, name: str) -> dict[str, NDArray[Any]]:
-    """The arrays of a reader."""
+def _fit(
+    encoder: HashEncoder, rows: NDArray[Any], n_bits: int, name: str, codes: NDArray[np.uint8] | None = None
+) -> dict[str, NDArray[Any]]:
+    """The arrays of a reader, fitted to rows; their codes are made here unless they are given."""
     if name == "bits":
         return {}
-    if name in ("real", "cells"):
-        values = values_of(encoder, rows[:1] if name == "real" else rows, n_bits)
-        if values is None:
-            raise ValueError(
-                f"reader={name!r}: the bits of {type(encoder).__name__} are no signs of real values; give "
-                "reader='bits', 'linear' or 'tables'"
-            )
-        if name == "real":
-            return {}
-        bits = unpack(encoder._encode_opened(rows, n_bits), n_bits).astype(np.float64)
+    if name == "real":
+        _real_values(encoder, rows[:1], n_bits, name)
+        return {}
+    codes = encoder._encode_opened(rows, n_bits) if codes is None else codes
+    if name == "cells":
+        values, bits = _real_values(encoder, rows, n_bits, name), unpack(codes, n_bits).astype(np.float64)
         means = [(part * values).sum(axis=0) / np.maximum(part.sum(axis=0), 1) for part in (1 - bits, bits)]
         return {"cells": np.stack(means)}
     mean = rows.mean(axis=0)
     scale = np.sqrt(((rows - mean) ** 2).sum(axis=1).mean())
     scale = scale if scale > 0 else 1.0
     fit = fit_linear if name == "linear" else fit_tables
-    fitted = fit(encoder._encode_opened(rows, n_bits), n_bits, (rows - mean) / scale)
+    fitted = fit(codes, n_bits, (rows - mean) / scale)
     vectors = {part: array.astype(np.float32) for part, array in fitted._asdict().items()}
     return {"mean": mean, "scale": np.asarray(scale), **vectors}
+
+
+def _real_values(encoder: HashEncoder, rows: NDArray[Any], n_bits: int, name: str) -> NDArray[np.float64]:
+    """Real values (n, n_bits) of the bits of rows; ValueError if the bits have none."""
+    values = values_of(encoder, rows, n_bits)
+    if values is None:
+        raise ValueError(
+            f"reader={name!r}: the bits of {type(encoder).__name__} are no signs of real values; give "
+            "reader='bits', 'linear' or 'tables'"
+        )
+    return values
 
 
 def _held_out_recalls(
@@ -238,12 +247,12 @@ def _held_out_recalls(
     centred = others - others.mean(axis=0)
     apart = (centred**2).sum(axis=1) - 2 * (held - others.mean(axis=0)) @ centred.T
     nearest = np.argpartition(apart, _N_NEAREST - 1, axis=1)[:, :_N_NEAREST]
-    index = Exact(n_bits)
-    index.add(encoder._encode_opened(others, n_bits))
+    index, codes = Exact(n_bits), encoder._encode_opened(others, n_bits)
+    index.add(codes)
     has_values = values_of(encoder, others[:1], n_bits) is not None
     recalls = {}
     for name in _NAMES if has_values else ("bits", "linear", "tables"):
-        fitted = Reader(encoder, name, n_bits, _fit(encoder, others, n_bits, name))
+        fitted = Reader(encoder, name, n_bits, _fit(encoder, others, n_bits, name, codes))
         _, found = index.search(fitted._prepare_opened(held), _N_NEAREST)
         hits = [len(np.intersect1d(*each)) for each in zip(found, nearest)]
         recalls[name] = float(np.mean(hits)) / _N_NEAREST

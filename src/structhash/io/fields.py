@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.validation import describe
 
-__all__ = ["Field", "Fields", "check_fields"]
+__all__ = ["Field", "Fields", "check_fields", "split_parts"]
 
 _DTYPES = {
     "float": ("float32", "float64"),
@@ -169,6 +169,42 @@ def check_fields(fields: Fields | None, values: Mapping[str, Any], sizes: Mappin
         if field.name in values:
             sizes = field.check(values[field.name], sizes)
     return sizes
+
+
+def split_parts(
+    arrays: Mapping[str, NDArray[Any]], parts: Sequence[str], otherwise: str
+) -> dict[str, dict[str, NDArray[Any]]]:
+    """The arrays of each part by their own names, where an array is called part/name.
+
+    Parameters
+    ----------
+    arrays : dict of str to array
+    parts : sequence of str
+    otherwise : str
+        What an array of no part is, in words, for the error.
+
+    Returns
+    -------
+    dict of str to dict
+        An entry for each part, also for one without arrays.
+
+    Raises
+    ------
+    ValueError
+        If an array is of no part.
+
+    Examples
+    --------
+    >>> split_parts({"a/x": np.zeros(2), "a/y/z": np.ones(1)}, ("a", "b"), "of no part")
+    {'a': {'x': array([0., 0.]), 'y/z': array([1.])}, 'b': {}}
+    """
+    found: dict[str, dict[str, NDArray[Any]]] = {part: {} for part in parts}
+    for name, array in arrays.items():
+        part, _, key = name.partition("/")
+        if part not in found:
+            raise ValueError(f"{name!r} is {otherwise}")
+        found[part][key] = array
+    return found
 
 
 def _refuse(how: str, names: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.codes import PreparedQueries
+from structhash.codes import PreparedQueries, unpack
 from structhash.search._kept import Kept
 from structhash.search._scan import Found, Tabled, in_order, nearest_tabled
 from structhash.search._scan_kernels import sum_candidates
@@ -88,7 +88,7 @@ def _fast_index(faiss: Any, codes: NDArray[np.uint8]) -> Any:
     n_bits = 8 * codes.shape[1]
     IndexPQ = faiss.IndexPQ
     coded = IndexPQ(n_bits, n_bits // 4, 4, faiss.METRIC_INNER_PRODUCT)
-    corners = np.unpackbits(np.arange(16, dtype=np.uint8)[:, None], axis=1, count=4, bitorder="little")
+    corners = unpack(np.arange(16, dtype=np.uint8)[:, None], 4)
     centroids = np.tile(corners.ravel(), n_bits // 4).astype(np.float32)
     faiss.copy_array_to_vector(centroids, coded.pq.centroids)
     coded.is_trained = True

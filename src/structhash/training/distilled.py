@@ -14,7 +14,7 @@ from structhash.training.distillation import EmbeddedPoints, problem_from_embedd
 from structhash.training.hash_function import HashFunction
 from structhash.training.problem import Learned, Plan, Step
 from structhash.training.query_temperature import with_query_temperatures
-from structhash.training.row_bits import Interleaved, is_row_bit, n_row_bits, n_row_bits_among
+from structhash.training.row_bits import Interleaved, is_row_bit, n_class_bits, n_row_bits, n_row_bits_among
 
 __all__ = ["learn_distilled"]
 
@@ -71,7 +71,7 @@ def _split(plan: Plan) -> tuple[Plan, Plan]:
 
     ValueError if the bits to keep have no row bits where this code has some.
     """
-    n_rows, kept, records = n_row_bits(plan.n_bits), plan.kept, plan.kept_history
+    kept, records = plan.kept, plan.kept_history
     if isinstance(kept, HashFunction) and n_row_bits(kept.n_bits):
         raise ValueError(
             "warm_start=True goes on with the same bits; the earlier ones have no row bits, which "
@@ -83,8 +83,8 @@ def _split(plan: Plan) -> tuple[Plan, Plan]:
         [each for each, row in zip(records, of_row, strict=True) if row == wanted] for wanted in (False, True)
     ]
     return (
-        Plan(plan.start, plan.n_bits - n_rows, plan.stop_below, parts[0], histories[0]),
-        Plan(plan.start, n_rows, None, parts[1], histories[1]),
+        Plan(plan.start, n_class_bits(plan.n_bits), plan.stop_below, parts[0], histories[0]),
+        Plan(plan.start, n_row_bits(plan.n_bits), None, parts[1], histories[1]),
     )
 
 
@@ -97,7 +97,6 @@ def _interleave(classes: Learned, rows: Learned) -> Learned:
     prefix_weights, history = np.zeros((n_bits, n_bits)), []
     parts = {False: iter(classes.history), True: iter(rows.history)}
     for t in range(n_bits):
-        n_classes = int((~of_row[: t + 1]).sum())
-        prefix_weights[t, : t + 1] = classes.prefix_weights[n_classes - 1, 0]
+        prefix_weights[t, : t + 1] = classes.prefix_weights[n_class_bits(t + 1) - 1, 0]
         history.append({**next(parts[bool(of_row[t])]), "bit": t})
     return Learned(function, prefix_weights[-1], prefix_weights, history, False, classes.n_skipped)

@@ -14,6 +14,7 @@ from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.codes.planes import Planes, make_planes, plane_distances
 from structhash.embeddings.base import Embedding
 from structhash.families.base import Family
+from structhash.io.fields import split_parts
 from structhash.pieces import Params, load, spell_checked
 
 __all__ = ["BitFunction", "HashFunction"]
@@ -234,10 +235,7 @@ class HashFunction(BitFunction):
         cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any], sizes: Mapping[str, int]
     ) -> Self:
         """The function that `to_arrays` described; see `BitFunction.from_arrays`."""
-        groups: dict[str, Params] = {group: {} for group in _GROUPS}
-        for name, array in arrays.items():
-            group, _, key = name.partition("/")
-            groups[group][key] = array
+        groups = split_parts(arrays, _GROUPS, f"none of {', '.join(_GROUPS)}")
         temperatures = [plain["row_temperature"], *plain["query_temperatures"]]
         for each in temperatures:
             check_positive("temperature", each)

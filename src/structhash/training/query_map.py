@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from structhash.codes.planes import Planes, make_planes, plane_distances
 from structhash.embeddings.base import Embedding
-from structhash.io.fields import Field, check_fields
+from structhash.io.fields import Field, check_fields, split_parts
 from structhash.training.hash_function import BitFunction
 from structhash.training.row_bits import function_from_arrays
 
@@ -130,12 +130,7 @@ class QueryMapped(BitFunction):
         cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any], sizes: Mapping[str, int]
     ) -> Self:
         """The function that `to_arrays` described; see `BitFunction.from_arrays`."""
-        parts: dict[str, dict[str, NDArray[Any]]] = {_MAPPED: {}, _MAP: {}}
-        for name, array in arrays.items():
-            part, _, key = name.partition("/")
-            if part not in parts:
-                raise ValueError(f"{name!r} is neither of the hash function nor of its query map")
-            parts[part][key] = array
+        parts = split_parts(arrays, (_MAPPED, _MAP), "neither of the hash function nor of its query map")
         check_fields(_FIELDS, parts[_MAP], {"n_features": sizes["n_features"]})
         return cls(function_from_arrays(parts[_MAPPED], plain[_MAPPED], sizes), QueryMap(**parts[_MAP]))
 

@@ -15,9 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash.embeddings.base import Embedding
+from structhash.io.fields import split_parts
 from structhash.training.hash_function import BitFunction, HashFunction
 
-__all__ = ["Interleaved", "function_from_arrays", "is_row_bit", "n_row_bits", "n_row_bits_among"]
+__all__ = [
+    "Interleaved",
+    "function_from_arrays",
+    "is_row_bit",
+    "n_class_bits",
+    "n_row_bits",
+    "n_row_bits_among",
+]
 
 N_FIRST_CLASS_BITS = 16
 ROW_BIT_EVERY = 8  # bits after these
@@ -36,12 +44,17 @@ def n_row_bits(n_bits: int) -> int:
     return max(0, (n_bits - N_FIRST_CLASS_BITS) // ROW_BIT_EVERY)
 
 
+def n_class_bits(n_bits: int) -> int:
+    """How many bits of a code of n_bits bits are class bits."""
+    return n_bits - n_row_bits(n_bits)
+
+
 def n_row_bits_among(n_class_bits: int) -> int:
     """How many row bits have their places among so many class bits, or right after them.
 
     Examples
     --------
-    >>> [n_row_bits_among(n - n_row_bits(n)) for n in (16, 24, 32, 64, 128)]
+    >>> [n_row_bits_among(n_class_bits(n)) for n in (16, 24, 32, 64, 128)]
     [0, 1, 2, 6, 14]
     """
     return max(0, (n_class_bits - N_FIRST_CLASS_BITS) // (ROW_BIT_EVERY - 1))
@@ -87,7 +100,7 @@ class Interleaved(BitFunction):
 
     def query_scores(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
         """Real values (q, n_bits_learned) of queries X (q, d); see `BitFunction`."""
-        return self._both(self.classes.query_scores(X, n_bits - n_row_bits(n_bits)), X)
+        return self._both(self.classes.query_scores(X, n_class_bits(n_bits)), X)
 
     def values(self, X: NDArray[Any]) -> NDArray[Any]:
         """Scores of both kinds of bit in one unit: of each kind, the mean size in a row is 1."""
@@ -99,7 +112,7 @@ class Interleaved(BitFunction):
 
     def queries_differ(self, n_bits: int) -> bool:
         """Whether queries have codes of their own at this length."""
-        return self.classes.queries_differ(n_bits - n_row_bits(n_bits))
+        return self.classes.queries_differ(n_class_bits(n_bits))
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Those of both parts, by their names; `from_arrays` is the inverse."""
@@ -115,15 +128,13 @@ class Interleaved(BitFunction):
         cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any], sizes: Mapping[str, int]
     ) -> Self:
         """The function that `to_arrays` described; see `BitFunction.from_arrays`."""
-        n_rows = n_row_bits(sizes["n_bits"])
-        lengths = dict(zip(_PARTS, (sizes["n_bits"] - n_rows, n_rows), strict=True))
-        if unknown := [name for name in arrays if name.partition("/")[0] not in _PARTS]:
-            raise ValueError(f"{unknown[0]!r} is in neither part")
-        parts = []
-        for part, n_bits in lengths.items():
-            own = {name.partition("/")[2]: a for name, a in arrays.items() if name.startswith(f"{part}/")}
-            parts.append(HashFunction.from_arrays(own, plain[part], {**sizes, "n_bits": n_bits}))
-        return cls(*parts)
+        lengths = n_class_bits(sizes["n_bits"]), n_row_bits(sizes["n_bits"])
+        own = split_parts(arrays, _PARTS, "in neither part")
+        functions = [
+            HashFunction.from_arrays(own[part], plain[part], {**sizes, "n_bits": n_bits})
+            for part, n_bits in zip(_PARTS, lengths, strict=True)
+        ]
+        return cls(*functions)
 
     def _in_one_unit(self, scores: NDArray[Any]) -> NDArray[Any]:
         of_row = is_row_bit(self.n_bits)
