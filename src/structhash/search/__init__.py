@@ -1,7 +1,8 @@
 """Search packed codes by Hamming or weighted Hamming distance.
 
 Each index is a piece in this folder: a subclass of `structhash.search.base.Index` in a file of its own.
-`Exact` needs only numpy and numba. `Flat` needs faiss, and imports it when an index is made.
+`Exact`, `IVF` and `MultiHash` need only numpy and numba. `Flat` and `HNSW` need faiss, and import it when an
+index is made.
 """
 
 from __future__ import annotations
@@ -15,8 +16,21 @@ from structhash.io import container as files
 from structhash.search.base import Index
 from structhash.search.exact import Exact
 from structhash.search.flat import Flat
+from structhash.search.hnsw import HNSW
+from structhash.search.ivf import IVF
+from structhash.search.multi_hash import MultiHash
+from structhash.search.tuning import tune
 
-__all__ = ["Exact", "Flat", "Index", "load_index"]
+__all__ = [
+    "HNSW",
+    "IVF",
+    "Exact",
+    "Flat",
+    "Index",
+    "MultiHash",
+    "load_index",
+    "tune",
+]
 
 
 def load_index(path: str | os.PathLike[str]) -> Index:

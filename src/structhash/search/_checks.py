@@ -41,6 +41,7 @@ class Table(NamedTuple):
     ids: NDArray[np.int64] | None  # (n,), strictly ascending; None for running numbers
     weights: NDArray[Any] | None  # (n_bits,)
     source: str | None  # fingerprint of the model that made the codes
+    header: files.Header  # the whole of it
 
 
 def check_queries(
@@ -265,4 +266,4 @@ def load_table(path: str | os.PathLike[str], kind: str) -> Table:
                 raise ValueError("its ids do not ascend from 0")
     except (TypeError, ValueError) as error:
         raise ValueError(f"cannot read {path}: {error}") from None
-    return Table(n_bits, codes, ids, arrays.get("weights"), source)
+    return Table(n_bits, codes, ids, arrays.get("weights"), source, header)

@@ -20,11 +20,15 @@ class Kept:
     def __init__(self) -> None:
         self._entries: dict[int, tuple[ReferenceType[NDArray[np.uint8]], Any]] = {}
 
+    def peek(self, codes: NDArray[np.uint8]) -> Any:
+        """The value of a block; None where it is not made yet."""
+        entry = self._entries.get(id(codes))
+        return entry[1] if entry is not None and entry[0]() is codes else None
+
     def get(self, codes: NDArray[np.uint8], make: Callable[[NDArray[np.uint8]], Any]) -> Any:
         """The value of a block; made at the first call. Threads may make it twice, and get equal ones."""
-        entry = self._entries.get(id(codes))
-        if entry is not None and entry[0]() is codes:
-            return entry[1]
+        if (found := self.peek(codes)) is not None:
+            return found
         value, key, entries = make(codes), id(codes), self._entries
         entries[key] = (ref(codes, lambda _: entries.pop(key, None)), value)
         return value

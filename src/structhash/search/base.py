@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,9 +12,11 @@ from structhash._numerics.validation import describe
 from structhash.codes import PreparedQueries, check_n_bits
 from structhash.io import container as files
 from structhash.pieces import snake
-from structhash.search._checks import check_radius, check_weights, load_table
+from structhash.search._checks import Table, check_radius, check_weights, load_table
 
-__all__ = ["Index"]
+__all__ = ["Index", "given_settings"]
+
+_Class = TypeVar("_Class", bound="Index")
 
 
 class Index:
@@ -37,6 +39,8 @@ class Index:
         Kind of its files, such as "index.exact". By default "index." and the registry name of the class.
     takes_weights : bool
         Whether the class takes weights, one for each bit. By default it does not.
+    setting_names : tuple of str
+        Other arguments of the class, all optional. Files keep those that were given. By default none.
     source : str or None
         Fingerprint of the model that made the codes, where it is known. Files keep it.
 
@@ -51,6 +55,7 @@ class Index:
 
     kind: ClassVar[str]
     takes_weights: ClassVar[bool] = False
+    setting_names: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -240,7 +245,8 @@ class Index:
 
     def __repr__(self) -> str:
         weights = "" if self.weights is None else "weights=..., "
-        return f"{type(self).__name__}(n_bits={self.n_bits}, {weights}ntotal={self.ntotal})"
+        given = "".join(f"{name}={value}, " for name, value in given_settings(self).items())
+        return f"{type(self).__name__}(n_bits={self.n_bits}, {weights}{given}ntotal={self.ntotal})"
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Save the index as one file, codes in ascending order of their ids.
@@ -250,23 +256,37 @@ class Index:
         codes, ids = self.table()
         arrays = {"codes": codes, "ids": ids, "weights": self.weights}
         present = {name: array for name, array in arrays.items() if array is not None}
-        files.save(path, present, {"n_bits": self.n_bits, "source": self.source}, kind=self.kind, force=force)
+        header = {"n_bits": self.n_bits, "source": self.source, **given_settings(self)}
+        files.save(path, present, header, kind=self.kind, force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Load a file that `save` wrote; FileNotFoundError if it is missing, ValueError if it is damaged."""
-        table = load_table(path, cls.kind)
-        if table.weights is not None and not cls.takes_weights:
+        return _filled(cls, load_table(path, cls.kind), path)
+
+
+def given_settings(of: Index) -> dict[str, Any]:
+    """The settings of an index, besides n_bits and weights, that are not left to the class."""
+    values = {name: getattr(of, name) for name in of.setting_names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _filled(cls: type[_Class], table: Table, path: str | os.PathLike[str]) -> _Class:
+    """The index that a file describes."""
+    words: dict[str, Any] = {name: table.header[name] for name in cls.setting_names if name in table.header}
+    if table.weights is not None:
+        if not cls.takes_weights:
             raise ValueError(
                 f"cannot read {path}: it has weights, which {cls.__name__} does not take; index the codes again"
             )
-        try:
-            index = cls(table.n_bits) if table.weights is None else cls(table.n_bits, table.weights)
-        except ValueError as error:
-            raise ValueError(f"cannot read {path}: {error}") from None
-        index.add(table.codes, table.ids)
-        index.source = table.source
-        return index
+        words["weights"] = table.weights
+    try:
+        index = cls(table.n_bits, **words)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"cannot read {path}: {error}") from None
+    index.add(table.codes, table.ids)
+    index.source = table.source
+    return index
 
 
 def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:

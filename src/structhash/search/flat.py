@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structhash.io import container as files
+from structhash.search._faiss import import_faiss
 from structhash.search._faiss_file import read_flat_file
 from structhash.search._fast_scan import fast_nearest
 from structhash.search._scan import Found, Tabled
@@ -177,20 +177,5 @@ class Flat(StoredIndex):
 
 
 def _faiss() -> Any:
-    """Import faiss when it is needed, since it is optional."""
-    try:
-        import faiss
-    except ImportError as error:
-        raise ImportError("Flat needs faiss, which is not installed; pip install structhash[faiss]") from error
-    return faiss
-
-
-def _search_in_one_thread() -> None:
-    """Let this thread search by itself: the threads of OpenMP do not live on in a forked process."""
-    faiss = sys.modules.get("faiss")
-    if faiss is not None:
-        faiss.omp_set_num_threads(1)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_search_in_one_thread)
+    """The module faiss."""
+    return import_faiss("Flat")
