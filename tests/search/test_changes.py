@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import structhash.search._blocks as blocks
+import structhash.search._sublinear as sublinear
 from structhash.codes import hamming, prepare_values, prepared_distances
 from structhash.pieces import classes
-from structhash.search import Exact, Flat, load_index
+from structhash.search import IVF, Exact, Flat, MultiHash, load_index
 
-EVERY = pytest.mark.parametrize("piece", [classes("indexes")[name] for name in ("exact", "flat")])
+EVERY = pytest.mark.parametrize("piece", classes("indexes").values())
 N_BITS = 11  # few, so that ties are many
 NO_CODE = 2**31 - 1
+PIECES = st.sampled_from([Exact, Flat, IVF, MultiHash])  # which miss nothing, with all lists probed
 
 
 def random_codes(n, seed):
@@ -30,14 +32,17 @@ class Stateful(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.small, blocks._SMALL_BLOCK = blocks._SMALL_BLOCK, 3  # so that there are several blocks
+        self.before = blocks._SMALL_BLOCK, sublinear._LEAST_CODES
+        blocks._SMALL_BLOCK, sublinear._LEAST_CODES = 3, 5  # several blocks, and structures over some of them
 
     def teardown(self):
-        blocks._SMALL_BLOCK = self.small
+        blocks._SMALL_BLOCK, sublinear._LEAST_CODES = self.before
 
-    @initialize(piece=st.sampled_from([Exact, Flat]), own_ids=st.booleans())
+    @initialize(piece=PIECES, own_ids=st.booleans())
     def start(self, piece, own_ids):
         self.index, self.model, self.own_ids = piece(N_BITS), {}, own_ids
+        if piece is IVF:
+            self.index = IVF(N_BITS, n_lists=4, n_probe=4)
 
     @rule(seed=st.integers(0, 10**6), n=st.integers(0, 12))
     def add(self, seed, n):
@@ -72,7 +77,7 @@ class Stateful(RuleBasedStateMachine):
         self.index.replace(ids, codes)
         self.model |= dict(zip(ids.tolist(), codes))
 
-    @rule(seed=st.integers(0, 10**6), n=st.integers(0, 6), piece=st.sampled_from([Exact, Flat]))
+    @rule(seed=st.integers(0, 10**6), n=st.integers(0, 6), piece=PIECES)
     def merge(self, seed, n, piece):
         other, codes = piece(N_BITS), random_codes(n, seed)
         ids = np.arange(n) + (1000 + 10 * len(self.model) + max(self.model, default=0))
@@ -100,7 +105,7 @@ class Stateful(RuleBasedStateMachine):
         codes = np.array([self.model[each] for each in ids.tolist()], dtype=np.uint8).reshape(-1, 2)
         kept = rng.random(len(ids)) < 0.5 if limited else np.ones(len(ids), bool)
         asked = random_codes(3, seed + 1)
-        if prepared:
+        if prepared and type(self.index) is not MultiHash:
             asked = prepare_values(rng.integers(-3, 4, (3, N_BITS)))
             distances = prepared_distances(asked, codes[kept])
         else:
@@ -110,7 +115,7 @@ class Stateful(RuleBasedStateMachine):
             lims, within, owners = self.index.radius(asked, 3.0, among=among)
             for q in range(3):
                 pairs = sorted(zip(distances[q].tolist(), ids[kept].tolist()))
-                empty = (np.inf if prepared else NO_CODE, -1)
+                empty = (np.inf if near.dtype == np.float32 else NO_CODE, -1)
                 expected = pairs[:k] + [empty] * (k - len(pairs))
                 assert list(zip(near[q].tolist(), names[q].tolist())) == expected
                 own = slice(lims[q], lims[q + 1])

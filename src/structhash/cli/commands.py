@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from structhash import __version__
+from structhash.cli._about_commands import demo, info, pieces
 from structhash.cli._options import (
     Data,
     Force,
@@ -245,6 +246,32 @@ def _search(
     )
 
 
+@app.command("dedup", epilog="Example: structhash dedup codes.structhash --radius 3 -o groups.csv")
+def _dedup(
+    codes: Annotated[Path, argument("CODES", "Codes that encode made.")],
+    radius: Annotated[
+        int, typer.Option(min=0, help="Codes that differ in at most so many bits are near.", show_default=False)
+    ],
+    max_pairs: Annotated[
+        int, typer.Option(min=1, help="Give up when more pairs of different codes are near.")
+    ] = 100_000_000,
+    out: Annotated[
+        Path | None,
+        output("Write row,group of each row in a group of several to this .csv; group is its lowest row."),
+    ] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Find near-duplicates: rows that are connected by pairs of near codes.
+
+    No pair is missed. Keep the lowest row of each group, where row equals group
+    in the file: then no two kept rows are within the radius.
+    """
+    from structhash.cli.dedup import dedup
+
+    dedup(codes, radius, max_pairs=max_pairs, out=out, force=force, as_json=as_json)
+
+
 @app.command(
     "evaluate",
     epilog="Example: structhash evaluate m.structhash test.npz --measure map,precision@10 -o scores.json",
@@ -356,44 +383,6 @@ def _compare(
     )
 
 
-@app.command("demo", epilog="Example: structhash demo -o demo-output")
-def _demo(
-    folder: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the files; made if missing.")
-    ] = Path("demo-output"),
-    bits: Annotated[int, typer.Option(min=1, help="Length of the code, in bits.")] = 32,
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
-    """Do the whole job on 1,797 handwritten digits: learn, encode, index, search, compare."""
-    from structhash.cli.demo import demo
-
-    demo(folder, bits=bits, seed=seed, as_json=as_json)
-
-
-@app.command("pieces", epilog="Example: structhash pieces rankings")
-def _pieces(
-    kind: Annotated[
-        str | None, typer.Argument(metavar="KIND", help="Such as rankings.", show_default="all kinds")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """List what methods are made of: rankings, losses, families and so on."""
-    from structhash.cli.pieces import print_pieces
-
-    print_pieces(kind, as_json)
-
-
-@app.command("info", epilog="Example: structhash info m.structhash")
-def _info(
-    file: Annotated[Path, argument("FILE", "Model, index, codes or data.")],
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
-    as_json: Json = False,
-) -> None:
-    """Say what a file is: kind, class, sizes, what a model learned and why, and its settings."""
-    from structhash.cli.info import print_info
-
-    print_info(file, as_json, choices=choices(label, header, no_header, ignore))
+app.command("demo", epilog="Example: structhash demo -o demo-output")(demo)
+app.command("pieces", epilog="Example: structhash pieces rankings")(pieces)
+app.command("info", epilog="Example: structhash info m.structhash")(info)

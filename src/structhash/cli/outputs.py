@@ -13,8 +13,9 @@ import numpy as np
 from structhash.io import map_array
 from structhash.io.container import check_target, header, try_writing, what
 
-__all__ = ["check_folder", "check_output"]
+__all__ = ["GROUPS_HEAD", "check_folder", "check_output"]
 
+GROUPS_HEAD = "row,group"
 _HIT_ARRAYS = {"lims.npy", "distances.npy", "ids.npy"}
 _RESULT_ENTRIES = {  # of JSON documents
     "comparison": {"protocol", "data_sha256", "options", "lines"},
@@ -40,7 +41,7 @@ def check_output(
         Files that the command reads.
     makes : str
         What is written: ``"model"``, ``"index"``, ``"codes"``, ``"neighbours"``,
-        ``"comparison"`` or ``"evaluation"``.
+        ``"groups"``, ``"comparison"`` or ``"evaluation"``.
     force : bool
         Whether to replace a file of another kind.
     suffix : str
@@ -101,6 +102,9 @@ def _holds(path: Path, makes: str) -> bool:
         if makes == "neighbours":
             with zipfile.ZipFile(path) as file:
                 return set(file.namelist()) <= _HIT_ARRAYS
+        if makes == "groups":
+            with open(path, encoding="utf-8") as lines:
+                return lines.readline(len(GROUPS_HEAD) + 1) == f"{GROUPS_HEAD}\n"
         document = json.loads(path.read_text("utf-8"))
         return isinstance(document, dict) and document.keys() >= _RESULT_ENTRIES[makes]
     return False

@@ -19,6 +19,8 @@ from structhash.search.flat import Flat
 from structhash.search.hnsw import HNSW
 from structhash.search.ivf import IVF
 from structhash.search.multi_hash import MultiHash
+from structhash.search.near_duplicates import group_pairs, near_groups, near_pairs
+from structhash.search.radius_choice import choose_radius
 from structhash.search.tuning import tune
 
 __all__ = [
@@ -28,7 +30,11 @@ __all__ = [
     "Flat",
     "Index",
     "MultiHash",
+    "choose_radius",
+    "group_pairs",
     "load_index",
+    "near_groups",
+    "near_pairs",
     "tune",
 ]
 
