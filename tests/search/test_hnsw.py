@@ -157,3 +157,11 @@ def test_without_faiss_it_says_so():
     code = "import sys; sys.modules['faiss'] = None\nfrom structhash.search import HNSW\nHNSW(8)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "ImportError: HNSW needs faiss, which is not installed; pip install structhash[faiss]" in done.stderr
+
+
+def test_very_many_neighbours_need_no_walk(structures, monkeypatch):
+    monkeypatch.setattr("structhash.search.hnsw._LARGEST_K", 20)
+    index, exact = pair(HNSW(20), clustered_codes(900, 20, 0))
+    queries = clustered_codes(9, 20, 1)
+    assert_same(index.search(queries, 21), exact.search(queries, 21))
+    assert not sublinear._STRUCTURES[HNSW, 20, (None,)].peek(index._blocks[0].codes)

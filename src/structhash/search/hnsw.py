@@ -14,13 +14,15 @@ from structhash.search._sublinear import SublinearIndex, check_setting
 __all__ = ["HNSW"]
 
 _DEFAULT_LINKS, _DEFAULT_EF = 16, 64
+_LARGEST_K = 1 << 12  # the time of a walk grows with the square of ef
 
 
 class HNSW(SublinearIndex):
     """Index that walks a graph of near codes towards the query; needs faiss.
 
     Distances are plain Hamming and exact; of the nearest codes some may be missed: `structhash.search.tune`
-    chooses `ef` for a wanted recall. A query for which the walk finds less than k codes is compared with all.
+    chooses `ef` for a wanted recall. A query for which the walk finds less than k codes is compared with all
+    codes, and so is every query where k is above 4,096.
 
     The graph is made at the first search after a change, in about a minute for 1,000,000 codes, by as many
     threads as OpenMP has: with more than one, two graphs of the same codes may differ. Files hold no graph.
@@ -64,8 +66,11 @@ class HNSW(SublinearIndex):
     def __init__(self, n_bits: int, n_links: int | None = None, ef: int | None = None) -> None:
         super().__init__(n_bits)
         self.n_links = check_setting("n_links", n_links, 2, 256)
-        self.ef = check_setting("ef", ef, 1, 1 << 20)
+        self.ef = check_setting("ef", ef, 1, 1 << 14)
         import_faiss("HNSW")
+
+    def _nearest(self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int) -> Found:
+        return nearest(queries, codes, k) if k > _LARGEST_K else super()._nearest(queries, codes, k)
 
     def _key(self) -> tuple[Any, ...]:
         return (self.n_links,)

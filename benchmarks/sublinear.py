@@ -1,0 +1,232 @@
+"""What sub-linear indexes find of the 100 nearest of 1,000,000 learned codes, and how fast.
+
+    python benchmarks/sublinear.py run ../shared/data benchmarks/results/search/sublinear.json
+    python benchmarks/sublinear.py draw benchmarks/results/search/sublinear.json benchmarks/results/search
+
+The codes are learned from SIFT descriptors. The million are the 100,000 descriptors ten times, each time with
+other noise of a fifth of the standard deviation of a feature. Each index is searched with several values of its
+setting, all by turns in one process, on one thread and on two; the best of three rounds counts. With two
+threads, each has half of the queries. A code counts as found if it is as near as the 100th of the exact answer.
+
+- IVF, HNSW, MultiHash, Exact, Flat: ours. "real": queries with real values, and recall by their distances.
+- faiss IVF, faiss HNSW: its binary indexes; usearch: its graph of b1 vectors, where it is installed
+  (`pip install usearch`).
+
+Bytes a code are those of codes, structure and ids: arrays that an index of ours holds, the size of a file of
+faiss, the memory that usearch says it uses.
+
+`draw` writes sublinear.png: queries a second against recall (matplotlib comes with the extra `report`).
+"""
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+
+import itertools
+
+import faiss
+import numpy as np
+from search import opened
+
+from structhash import DistilHash
+from structhash.codes import hamming, prepared_distances
+from structhash.io.container import atomic
+from structhash.search import HNSW, IVF, Exact, Flat, MultiHash
+
+SEED, N_BITS, N_COPIES, N_QUERIES, K, ROUNDS = 0, 64, 10, 500, 100, 3
+N_LISTS, N_LINKS = 1000, 16
+PROBES, WALKS = (1, 2, 4, 8, 16, 32, 64, 128), (100, 150, 250, 500, 1000)
+
+Search = Callable[[Any], np.ndarray]  # queries to the ids that are found
+
+
+def learned(folder: Path) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Codes of the million rows; queries as codes, and with their real values."""
+    data, rng = opened(folder, "sift_bsds100k"), np.random.default_rng(SEED)
+    X, Q = data["X"], data["Q"][:N_QUERIES]
+    noise = X.std(axis=0) / 5
+    encoder = DistilHash(N_BITS, random_state=SEED).fit(X[::10])
+    rows = (X + noise * rng.standard_normal(X.shape, dtype=np.float32) for _ in range(N_COPIES))
+    codes = np.concatenate([encoder.encode(part) for part in rows])
+    return codes, encoder.encode_queries(Q), encoder.prepare_queries(Q, reader="real")
+
+
+def held(index: Any, codes: np.ndarray) -> float:
+    """Bytes a code of an index of ours: its codes, and the arrays of its structure that are no views."""
+    structure = index._structure(index._blocks[0].codes) if hasattr(index, "_structure") else ()
+    if not isinstance(structure, tuple):
+        return codes.shape[1] + len(faiss.serialize_index_binary(structure)) / len(codes)
+    own = [each for each in structure if isinstance(each, np.ndarray) and each.base is None]
+    return codes.shape[1] + sum(each.nbytes for each in own) / len(codes)
+
+
+def built(name: str, make: Callable[[], Any], lines: dict[str, Any]) -> Any:
+    """An index, and a line with the seconds that it took."""
+    start = time.perf_counter()
+    made = make()
+    lines[name] = {"build seconds": round(time.perf_counter() - start, 1), "points": []}
+    print(name, lines[name], flush=True)
+    return made
+
+
+def ours(codes: np.ndarray, packed: np.ndarray, lines: dict[str, Any]) -> dict[tuple[str, int], Search]:
+    """Searches by our indexes."""
+    runs: dict[tuple[str, int], Search] = {}
+    made = {"IVF": IVF(N_BITS, n_lists=N_LISTS), "HNSW": HNSW(N_BITS, n_links=N_LINKS)}
+    for name, index in {
+        **made,
+        "MultiHash": MultiHash(N_BITS),
+        "Exact": Exact(N_BITS),
+        "Flat": Flat(N_BITS),
+    }.items():
+
+        def make(index: Any = index) -> Any:
+            index.add(codes)
+            index.search(packed[:1], 1)
+            return index
+
+        built(name, make, lines)
+        lines[name]["bytes a code"] = round(held(index, codes), 1)
+        setting = getattr(index, "tuned_setting", None)
+        for value in {"n_probe": PROBES, "ef": WALKS}.get(setting, (0,)):
+            tuned = index.with_settings(**{setting: value}) if setting else index
+            runs[name, value] = lambda queries, tuned=tuned: tuned.search(queries, K)[1]
+            if name in ("IVF", "Exact", "Flat"):
+                lines.setdefault(f"{name}, real", {**lines[name], "points": []})
+                runs[f"{name}, real", value] = runs[name, value]
+    return runs
+
+
+def of_faiss(codes: np.ndarray, lines: dict[str, Any]) -> dict[tuple[str, int], Search]:
+    """Searches by faiss."""
+    quantizer = faiss.IndexBinaryFlat(N_BITS)
+    lists = faiss.IndexBinaryIVF(quantizer, N_BITS, N_LISTS)
+
+    def make_lists() -> None:
+        lists.train(codes[:: len(codes) // (40 * N_LISTS)])
+        lists.add(codes)
+
+    built("faiss IVF", make_lists, lines)
+    graph = faiss.IndexBinaryHNSW(N_BITS, N_LINKS)
+    built("faiss HNSW", lambda: graph.add(codes), lines)
+    runs: dict[tuple[str, int], Search] = {}
+    lists.quantizer_kept = quantizer  # faiss does not keep it alive
+    for name, index, values, Words, word in (
+        ("faiss IVF", lists, PROBES, faiss.SearchParametersIVF, "nprobe"),
+        ("faiss HNSW", graph, WALKS, faiss.SearchParametersHNSW, "efSearch"),
+    ):
+        lines[name]["bytes a code"] = round(len(faiss.serialize_index_binary(index)) / len(codes), 1)
+        for value in values:
+            words = Words(**{word: value})
+            runs[name, value] = lambda queries, index=index, words=words: index.search(
+                queries, K, params=words
+            )[1]
+    return runs
+
+
+def of_usearch(codes: np.ndarray, lines: dict[str, Any]) -> dict[tuple[str, int], Search]:
+    """Searches by usearch, where it is installed."""
+    try:
+        from usearch.index import Index
+    except ImportError:
+        return {}
+    index = Index(ndim=N_BITS, metric="hamming", dtype="b1", connectivity=N_LINKS, expansion_add=40)
+    built("usearch", lambda: index.add(np.arange(len(codes)), codes, threads=1), lines)
+    lines["usearch"]["bytes a code"] = round(index.memory_usage / len(codes), 1)
+
+    def search(queries: np.ndarray, value: int) -> np.ndarray:
+        index.expansion_search = value
+        return index.search(queries, K, threads=1).keys.astype(np.int64)
+
+    return {("usearch", value): lambda queries, value=value: search(queries, value) for value in WALKS}
+
+
+def seconds(run: Search, queries: Any, n_threads: int) -> float:
+    """Seconds of a search of all queries, each thread with its part."""
+    bounds = np.linspace(0, len(queries), n_threads + 1).astype(int)
+    parts = [queries[first:stop] for first, stop in itertools.pairwise(bounds)]
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(len, parts))  # the threads begin before the clock
+        start = time.perf_counter()
+        list(pool.map(run, parts))
+        return time.perf_counter() - start
+
+
+def measured(folder: Path) -> dict[str, Any]:
+    """Lines by index: seconds to build it, bytes a code, and points (value, recall, queries a second)."""
+    codes, packed, real = learned(folder)
+    lines: dict[str, Any] = {}
+    runs = {**ours(codes, packed, lines), **of_faiss(codes, lines), **of_usearch(codes, lines)}
+    exact = Exact(N_BITS)
+    exact.add(codes)
+    reach = {id(queries): exact.search(queries, K)[0][:, -1:] for queries in (packed, real)}
+    best: dict[tuple[str, int, int], float] = {}
+    for _ in range(ROUNDS + 1):  # the first compiles
+        for (name, value), run in runs.items():
+            for n_threads in (1, 2):
+                taken = seconds(run, real if "real" in name else packed, n_threads)
+                key = (name, value, n_threads)
+                best[key] = min(best.get(key, np.inf), taken)
+    for (name, value), run in runs.items():
+        queries = real if "real" in name else packed
+        ids = run(queries)
+        apart = [
+            (prepared_distances(queries[q : q + 1], codes[found]) if "real" in name else
+             hamming(queries[q : q + 1], codes[found]))[0]
+            for q, found in enumerate(ids)
+        ]  # fmt: skip
+        recall = float((np.array(apart) <= reach[id(queries)]).mean())
+        rates = [round(N_QUERIES / best[name, value, n_threads]) for n_threads in (1, 2)]
+        point = {"value": value, "recall@100": round(recall, 4), "queries a second": rates}
+        lines[name]["points"].append(point)
+        print(name, point, flush=True)
+    return {"codes": len(codes), "bits": N_BITS, "threads": [1, 2], "lines": lines}
+
+
+def draw(source: Path, folder: Path) -> None:
+    """Queries a second against recall, on one thread and on two, packed queries and real ones."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+
+    lines = json.loads(source.read_text())["lines"]
+    figure, panels = plt.subplots(1, 3, figsize=(13, 4.4), layout="constrained", sharey=True)
+    for axes, place, real, title in zip(
+        panels, (0, 1, 0), (False, False, True), ("one thread", "two threads", "real queries, one thread")
+    ):
+        for number, (name, line) in enumerate(each for each in lines.items() if ("real" in each[0]) == real):
+            recalls = [point["recall@100"] for point in line["points"]]
+            rates = [point["queries a second"][place] for point in line["points"]]
+            style = "--" if name.startswith(("faiss", "usearch")) else "-"
+            axes.semilogy(recalls, rates, f"o{style}", color=f"C{number}", label=name, markersize=4)
+        axes.set(xlabel="recall@100", title=title)
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8, loc="lower left")
+    panels[0].set_ylabel("queries a second")
+    figure.savefig(folder / "sublinear.png", dpi=90)
+
+
+def main() -> None:
+    """Measure, or draw what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=("run", "draw"))
+    parser.add_argument("source", type=Path, help="folder of data, or the file that run made")
+    parser.add_argument("output", type=Path, help="file to write, or folder for the picture")
+    given = parser.parse_args()
+    if given.part == "draw":
+        return draw(given.source, given.output)
+    found = measured(given.source)
+    with atomic(given.output) as temporary:
+        temporary.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
