@@ -117,3 +117,31 @@ def test_bare_codes_and_a_model_are_warned_of(run, here, tmp_path):
 )
 def test_bad_input_is_refused(assert_refused, words, parts):
     assert_refused(f"index {words} -o new", *parts)
+
+
+def test_a_backend_with_settings(done, machine, here, tmp_path):
+    facts = machine("index", "m.npy", "-o", tmp_path / "i", "--backend", "ivf:n_lists=20,n_probe=3")
+    assert facts["backend"] == "ivf:n_lists=20,n_probe=3"
+    index = load_index(tmp_path / "i")
+    assert (type(index).__name__, index.n_lists, index.n_probe) == ("IVF", 20, 3)
+    told = machine("info", tmp_path / "i")
+    assert (told["class"], told["n_lists"], told["n_probe"]) == ("IVF", 20, 3)
+    done("encode", "w", "x.npy", "-o", tmp_path / "c")
+    facts = machine("index", tmp_path / "c", "-o", tmp_path / "i", "--model", "w", "--backend", "ivf:n_probe=3")
+    assert facts["weighted"]
+    assert load_index(tmp_path / "i").n_probe == 3
+
+
+@pytest.mark.parametrize(
+    ("backend", "message"),
+    [
+        ("ivf:n_probe=0", "n_probe=0: give a whole number from 1 to 1048576"),
+        ("ivf:n_probe=few", "--backend 'ivf:n_probe=few': n_probe='few': give a whole number"),
+        ("ivf:n_bits=3", "--backend 'ivf:n_bits=3': n_bits is no setting; it has n_lists, n_probe"),
+        ("ivf:ef=3", "'ef=3' is not one of its settings"),
+        ("exact:n_bits=3", "n_bits is no setting; it has none"),
+        ("nosuch:n_bits=3", "give one of exact, flat"),
+    ],
+)
+def test_settings_that_a_backend_does_not_have_are_refused(assert_refused, backend, message):
+    assert_refused(f"index m.npy -o new --backend {backend}", message)

@@ -176,7 +176,8 @@ def _index(
     backend: Annotated[
         str,
         typer.Option(
-            help="exact (plain and weighted), flat (plain, faster, needs faiss), or other `pieces indexes`."
+            help="exact (plain and weighted), flat (plain, faster, needs faiss), or others with settings: "
+            "ivf:n_probe=32 (see `pieces indexes`)."
         ),
     ] = "exact",
     ids: Annotated[

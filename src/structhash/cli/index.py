@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
 from structhash.io import Codes, load_codes, suffixes
 from structhash.io.arrays import load_array
-from structhash.pieces import classes
+from structhash.pieces import classes, settings
 from structhash.search import Index
 
 __all__ = ["index"]
@@ -43,7 +44,7 @@ def index(
     bits : int or None
         Length of the codes; None for what the file of codes says, else that of the model, else 8 a byte.
     backend : str
-        Name of an index.
+        Name of an index, and its settings: ``ivf:n_probe=32``.
     ids : path or None
         A .npy file of ids; None for row numbers.
     model : path or None
@@ -58,18 +59,16 @@ def index(
         If there is no such index, it cannot weigh bits as the model does, or the codes are not of the model.
     """
     check_output(out, codes, ids, model, makes="index", force=force, refused=suffixes())
-    known: dict[str, type[Index]] = classes("indexes")
-    if backend not in known:
-        raise ValueError(f"--backend {backend!r}: give one of {', '.join(known)}")
+    piece, words = _piece(backend)
     found = load_codes(codes)
     encoder = None if model is None else load_model(model)
     n_bits = _length(codes, found, bits, model, encoder)
     if encoder is None or encoder.search_weights_ is None:
-        made = known[backend](n_bits)
-    elif known[backend].takes_weights:
-        made = known[backend](n_bits, encoder.weights_at(n_bits))
+        made = piece(n_bits, **words)
+    elif piece.takes_weights:
+        made = piece(n_bits, encoder.weights_at(n_bits), **words)
     else:
-        able = ", ".join(name for name, each in known.items() if each.takes_weights)
+        able = ", ".join(name for name, each in _known().items() if each.takes_weights)
         raise ValueError(
             f"{model} weighs its bits, which {backend} cannot; use --backend {able}, or give --bits and no "
             "--model"
@@ -81,6 +80,29 @@ def index(
         say("warning", doubt)
     facts = {"codes": len(made), "bits": n_bits, "backend": backend, "weighted": made.weights is not None}
     print_facts({**facts, "file": str(out)}, as_json)
+
+
+def _known() -> dict[str, type[Index]]:
+    """The indexes, by name."""
+    return classes("indexes")
+
+
+def _piece(backend: str) -> tuple[type[Index], dict[str, Any]]:
+    """The class and the settings that a text names; ValueError if it is not known or refuses them."""
+    known = _known()
+    name, _, rest = backend.partition(":")
+    if name not in known:
+        raise ValueError(f"--backend {backend!r}: give one of {', '.join(known)}")
+    piece = known[name]
+    words = settings(piece, backend, rest)
+    if unknown := sorted(words.keys() - set(piece.setting_names)):
+        able = ", ".join(piece.setting_names) or "none"
+        raise ValueError(f"--backend {backend!r}: {unknown[0]} is no setting; it has {able}")
+    try:
+        piece(1, **words)
+    except TypeError as error:
+        raise ValueError(f"--backend {backend!r}: {error}") from None
+    return piece, words
 
 
 def _doubts(codes: Path, found: Codes, built: Index, bits: int | None, model: Path | None) -> Iterator[str]:

@@ -87,6 +87,7 @@ def _codes_facts(path: Path) -> dict[str, Any]:
 def _index_facts(path: Path) -> dict[str, Any]:
     """Class and sizes of an index."""
     from structhash.search import load_index
+    from structhash.search.base import given_settings
 
     index = load_index(path)
     return {
@@ -94,5 +95,6 @@ def _index_facts(path: Path) -> dict[str, Any]:
         "bits": index.n_bits,
         "codes": len(index),
         "weighted": index.weights is not None,
+        **given_settings(index),
         "model": index.source,
     }
