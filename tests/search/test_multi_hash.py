@@ -117,3 +117,23 @@ def test_among_files_and_prepared_queries(tmp_path):
             index.search(asked, 1, among=limit)
         with refused:
             index.radius(asked, 1, among=limit)
+
+
+def test_a_filter_makes_no_chunks(monkeypatch):
+    monkeypatch.setattr(sublinear, "_LEAST_CODES", 50)
+    index = MultiHash(20)
+    index.add(made_codes(300, 20, 0, "clustered"))
+
+    def refuse(*words):
+        raise AssertionError("chunks are made")
+
+    monkeypatch.setattr("structhash.search.multi_hash.make_chunks", refuse)
+    queries = made_codes(9, 20, 1, "clustered")
+    index.search(queries, 9, among=np.arange(200))
+    index.radius(queries, 3, among=np.arange(200))
+    monkeypatch.setattr(sublinear, "MOST_ROWS", 299)  # more rows than their type can number
+    index.search(queries, 9)
+    index.radius(queries, 3)
+    monkeypatch.setattr(sublinear, "MOST_ROWS", 300)
+    with pytest.raises(AssertionError):
+        index.search(queries, 9)

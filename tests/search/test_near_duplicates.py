@@ -114,7 +114,7 @@ def test_memory_does_not_grow_with_the_number_of_pairs():
     assert peak < 5e6
 
 
-def test_arguments_are_checked_at_once():
+def test_arguments_are_checked_at_once(monkeypatch):
     codes = np.zeros((3, 1), np.uint8)
     with pytest.raises(ValueError, match="the radius must be at least 0"):
         near_pairs(codes, 8, -1)
@@ -124,5 +124,8 @@ def test_arguments_are_checked_at_once():
         near_pairs(codes, 8, 1, max_pairs=1.5)
     with pytest.raises(ValueError, match=r"pairs=.*: give rows from 0 to 2"):
         group_pairs([(np.array([0]), np.array([3]))], 3)
+    monkeypatch.setattr(module, "MOST_ROWS", 2)
+    with pytest.raises(ValueError, match="3 codes: give at most 2; look at parts of them"):
+        near_pairs(codes, 8, 1)
     assert group_pairs([], 3).tolist() == [0, 1, 2]
     assert near_groups(codes[:0], 8, 1).tolist() == []

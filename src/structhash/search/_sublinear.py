@@ -18,8 +18,9 @@ from structhash.search._stored import StoredIndex
 from structhash.search.base import given_settings
 from structhash.search.exact import Exact
 
-__all__ = ["SublinearIndex", "check_setting"]
+__all__ = ["MOST_ROWS", "SublinearIndex", "check_setting"]
 
+MOST_ROWS = (1 << 31) - 1
 _LEAST_CODES = 10_000  # below, comparing all codes takes little
 _STRUCTURES: defaultdict[Any, Kept] = defaultdict(Kept)
 _LOCK = fork_safe_lock()
@@ -55,9 +56,16 @@ class SublinearIndex(StoredIndex):
         if among is None:
             return super().search(codes, k)
         self._read(codes)  # refuses what this class does not take
-        exact = Exact(self.n_bits, self.weights)
-        exact._blocks = self._blocks
-        return exact.search(codes, k, among)
+        return self._exact().search(codes, k, among)
+
+    def radius(
+        self, codes: NDArray[np.uint8] | PreparedQueries, r: float, among: ArrayLike | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
+        """Find all codes within distance `r`; parameters, returns and errors as `Index.radius`."""
+        if among is None:
+            return super().radius(codes, r)
+        self._read(codes)
+        return self._exact().radius(codes, r, among)
 
     def with_settings(self, **settings: int | None) -> Self:
         """Return an index of the same codes with other settings; it shares codes, and structures where it can.
@@ -88,10 +96,20 @@ class SublinearIndex(StoredIndex):
             )
         return super()._read(queries)
 
+    def _exact(self) -> Exact:
+        """The same codes, for what no structure serves."""
+        exact = Exact(self.n_bits, self.weights)
+        exact._blocks = self._blocks
+        return exact
+
+    def _is_large(self, codes: NDArray[np.uint8]) -> bool:
+        """Whether a block has a structure: rows in it are int32."""
+        return _LEAST_CODES <= len(codes) <= MOST_ROWS
+
     def _nearest(
         self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        if len(codes) < _LEAST_CODES:
+        if not self._is_large(codes):
             return super()._nearest(queries, codes, k)
         return self._found(queries, codes, self._structure(codes), k)
 

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.blocks import row_slices, rows_within
 from structhash.codes import as_words, hamming, table_distances
-from structhash.search import _sublinear
 from structhash.search._list_kernels import nearest_in_lists_by_bits, nearest_in_lists_by_tables
 from structhash.search._lists import Lists, make_lists
 from structhash.search._scan import Found, Tabled, in_order
@@ -93,7 +92,7 @@ class IVF(SublinearIndex):
         return in_order(*heap)
 
     def _nearest_tabled(self, queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
-        if len(codes) < _sublinear._LEAST_CODES:
+        if not self._is_large(codes):
             return super()._nearest_tabled(queries, codes, k)
         lists: Lists = self._structure(codes)
         if (plain := queries.plain()) is not None:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash.codes import as_words
-from structhash.search import _sublinear
 from structhash.search._chunk_kernels import nearest_by_chunks
 from structhash.search._chunks import Chunks, make_chunks, pairs_within
 from structhash.search._scan import Found, Within, nearest
@@ -74,7 +73,7 @@ class MultiHash(SublinearIndex):
         return distances, rows
 
     def _within(self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float) -> Within:
-        if len(codes) < _sublinear._LEAST_CODES:
+        if not self._is_large(codes):
             return super()._within(queries, codes, r)
         chunks: Chunks = self._structure(codes)
         lims, near, rows = [np.zeros(1, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int64)]

@@ -15,7 +15,7 @@ from structhash._numerics.validation import describe
 from structhash.codes import check_codes
 from structhash.search._checks import check_radius
 from structhash.search._chunks import make_chunks, pairs_within
-from structhash.search._sublinear import check_setting
+from structhash.search._sublinear import MOST_ROWS, check_setting
 
 __all__ = ["group_pairs", "near_groups", "near_pairs"]
 
@@ -60,6 +60,8 @@ def near_pairs(
     [(array([0]), array([2]), array([1], dtype=int32))]
     """
     codes, radius = check_codes(codes, n_bits), check_radius(radius)
+    if len(codes) > MOST_ROWS:
+        raise ValueError(f"{len(codes):,} codes: give at most {MOST_ROWS:,}; look at parts of them")
     return _pairs(codes, n_bits, radius, check_setting("max_pairs", max_pairs, 0, 1 << 62))
 
 
