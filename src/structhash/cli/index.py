@@ -59,14 +59,14 @@ def index(
         If there is no such index, it cannot weigh bits as the model does, or the codes are not of the model.
     """
     check_output(out, codes, ids, model, makes="index", force=force, refused=suffixes())
-    piece, words = _piece(backend)
+    Piece, words = _piece(backend)
     found = load_codes(codes)
     encoder = None if model is None else load_model(model)
     n_bits = _length(codes, found, bits, model, encoder)
     if encoder is None or encoder.search_weights_ is None:
-        made = piece(n_bits, **words)
-    elif piece.takes_weights:
-        made = piece(n_bits, encoder.weights_at(n_bits), **words)
+        made = Piece(n_bits, **words)
+    elif Piece.takes_weights:
+        made = Piece(n_bits, encoder.weights_at(n_bits), **words)
     else:
         able = ", ".join(name for name, each in _known().items() if each.takes_weights)
         raise ValueError(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from structhash._numerics.validation import describe
 from structhash.search._radius_chosen import ChosenRadius
@@ -60,7 +60,7 @@ def choose_radius(
     merged = np.cumsum(np.bincount(place))
     false = np.cumsum(np.bincount(place, weights=~same)).astype(int)
     level = 1 - (1 - confidence) / len(radii)
-    bounds = np.where(false < merged, beta.ppf(level, false + 1, np.maximum(merged - false, 1)), 1.0)
+    bounds = np.where(false < merged, betaincinv(false + 1, np.maximum(merged - false, 1), level), 1.0)
     low = np.flatnonzero(bounds <= false_merge_rate)
     if not len(low):
         best = int(bounds.argmin())
