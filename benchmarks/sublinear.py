@@ -193,7 +193,7 @@ def measured(folder: Path) -> dict[str, Any]:
         }
         lines[name]["points"].append(point)
         print(name, point, flush=True)
-    return {"codes": len(codes), "bits": N_BITS, "threads": [1, 2], "lines": lines}
+    return {"codes": len(codes), "bits": N_BITS, "threads": [1, 2], "indexes": lines}
 
 
 def draw(source: Path, folder: Path) -> None:
@@ -203,7 +203,7 @@ def draw(source: Path, folder: Path) -> None:
     matplotlib.use("agg")
     from matplotlib import pyplot as plt
 
-    lines = json.loads(source.read_text())["lines"]
+    lines = json.loads(source.read_text())["indexes"]
     figure, panels = plt.subplots(1, 3, figsize=(13, 4.4), layout="constrained")
     for axes, place, real, title in zip(
         panels, (None, 1, None), (False, False, True), ("one thread", "two threads", "real queries, one thread")
