@@ -84,7 +84,7 @@ def nearest_in_lists_by_tables(base, tables, terms, order, n_probe, starts, code
     base : float64 (n_queries,)
     tables : float64 (n_queries, n_bytes, 256)
     terms : float32 (n,)
-        By list.
+        By list; (0,) if all are 0.
     order, n_probe, starts, rows, found
         As there.
     codes : uint8 (n, n_bytes)
@@ -102,6 +102,9 @@ def nearest_in_lists_by_tables(base, tables, terms, order, n_probe, starts, code
                 total = 0.0
                 for b in range(width):
                     total += tables[q, b, codes[i, b]]
-                distance = np.float32(base[q] + total + terms[i])
+                total += base[q]
+                if len(terms):
+                    total += terms[i]
+                distance = np.float32(total)
                 if size < k or distance <= distances[q, 0]:
                     size = offer(distances[q], found[q], size, distance, np.int64(rows[i]))

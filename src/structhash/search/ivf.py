@@ -102,7 +102,8 @@ class IVF(SublinearIndex):
         terms, of_centroids = queries.terms(lists.codes), queries.terms(lists.centroids)
         for part in row_slices(len(queries), rows_within(256 * codes.shape[1], _TABLES_AT_ONCE)):
             base, tables = queries[part].tables()
-            order = np.argsort(table_distances(base, tables, lists.centroids, of_centroids), kind="stable")
+            apart = table_distances(base, tables, lists.centroids, of_centroids if len(of_centroids) else None)
+            order = np.argsort(apart, kind="stable")
             probed = order, self.n_probe or _DEFAULT_PROBES, lists.starts
             nearest_in_lists_by_tables(
                 base, tables, terms, *probed, lists.codes, lists.rows, heap[0][part], heap[1][part]
