@@ -41,8 +41,8 @@ class Mixture(Embedding):
     `Posterior`; where labels are few or uneven, the random walk of `Manifold` helps
     (`structhash.embeddings._walk_classes`). One labelled row a class is enough. As long as there are fewer
     labelled rows than features and classes together, the walk has a graph of its own, that of `Centered`,
-    because `Metric` learns so few labels by heart. A share of the target goes to those of the alike rows that are nearest by the
-    cosine of `Centered`, so that codes keep an order inside a class.
+    because `Metric` learns so few labels by heart. A share of the target goes to those of the alike rows that
+    are nearest by the cosine of `Centered`, so that codes keep an order inside a class.
 
     The vectors of a row are its class probabilities, k, its vectors of `Manifold` and its centred row. Bits are
     planes among these, where k multiplies the probabilities: for a row of a new class they say nothing.
