@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from structhash._numerics.validation import describe
 from structhash.estimators._input import CheckedInput, open_queries, open_rows
-from structhash.estimators._learned import LearnedEncoder
+from structhash.estimators._new_classes import NewClassEncoder
 from structhash.supervision import Qrels
 from structhash.training.hash_function import BitFunction
 from structhash.training.judgements import JudgedFolds, relevant_documents, with_query_map
@@ -19,7 +19,7 @@ from structhash.training.row_bits import Interleaved
 logger = logging.getLogger("structhash")
 
 
-class QueryMappingEncoder(LearnedEncoder):
+class QueryMappingEncoder(NewClassEncoder):
     """An estimator whose queries may be mapped before they are coded."""
 
     def adapt_queries(self, X: Any, qrels: Qrels) -> Self:
