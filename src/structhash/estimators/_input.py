@@ -144,8 +144,8 @@ def _check_names(names: list[str], fitted: list[str] | None) -> None:
         first = next(j for j, (name, other) in enumerate(zip(names, needed, strict=True)) if name != other)
         raise ValueError(
             f"X has the columns {join_names(names)}; the model was fitted on {join_names(needed)}, in this "
-            f"order, and column {first} is the first to differ; give these columns, or X.to_numpy() if they are "
-            "the same"
+            f"order, and column {first} is the first to differ; give these columns, or X.to_numpy() if the "
+            "numbers are the right ones"
         )
 
 

@@ -43,6 +43,7 @@ def save_codes(
     coded_as: str | None = None,
     queries_differ: bool | None = None,
     weighted: bool | None = None,
+    force: bool = False,
 ) -> None:
     """Write packed codes, atomically: a bare array if the name ends in .npy, else a container.
 
@@ -63,9 +64,14 @@ def save_codes(
         Whether `HashEncoder.encode` or `HashEncoder.encode_queries` made the codes.
     queries_differ, weighted : bool, optional
         Whether the model codes queries differently from rows; whether it weighs its bits.
+    force : bool
+        Whether to replace a file of another kind.
 
     Raises
     ------
+    FileExistsError
+        If `path` is a structhash file of another kind, or a container would replace a file of another program,
+        unless `force`.
     FileNotFoundError
         If the folder does not exist.
     ValueError
@@ -83,8 +89,10 @@ def save_codes(
     array = container.Blocks(np.dtype(np.uint8), (n_rows, -(-n_bits // 8)), blocks)
     if Path(path).suffix.lower() != ".npy":
         about = {"coded_as": coded_as, "queries_differ": queries_differ, "weighted": weighted}
-        container.save(path, {"codes": array}, {"n_bits": n_bits, "source": source, **about}, CODES, force=True)
+        container.save(path, {"codes": array}, {"n_bits": n_bits, "source": source, **about}, CODES, force)
         return
+    if not force:
+        container.check_replaced(path)
     with atomic(path) as temporary, open(temporary, "wb") as file:
         header = {"descr": "|u1", "fortran_order": False, "shape": array.shape}
         np.lib.format.write_array_header_1_0(file, header)
