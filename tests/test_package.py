@@ -266,7 +266,7 @@ def imported_names(tree):
 
 
 def made_here(tree):
-    """Names of nothing but new objects: functions, ``cls(...)``, ``Class(...)``, ``known[name](...)``, ``a - b``."""
+    """Names of new objects only: functions, ``cls(...)``, ``Class(...)``, ``known[name](...)``, ``a - b``."""
     made, others = set(), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
