@@ -524,3 +524,30 @@ def test_names_of_an_earlier_fit_do_not_hold():
     model.fit(X, Y, unlabeled=pd.DataFrame(X))
     assert model.column_names_ is None
     assert model.fit(named, Y).fit(other, Qrels(judged, Q=other[:9])).column_names_[0] == "other0"
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "message"),
+    [
+        (
+            pd.DataFrame(X, columns=[j % 63 for j in range(64)]),
+            ValueError,
+            "X has several columns named 0; give",
+        ),
+        (
+            pd.DataFrame(X).astype(pd.SparseDtype(float, 0)),
+            TypeError,
+            r"X is a sparse frame; give X\.astype\(float",
+        ),
+        (
+            pd.DataFrame(X).assign(a=[1, pd.NA] * 60)[["a"]],
+            ValueError,
+            "X lacks the number of row 1, column 'a'",
+        ),
+        ([[10**400, 1], [2, 3]], ValueError, "X holds a number beyond float64"),
+    ],
+    ids=["names", "sparse", "NA", "huge"],
+)
+def test_rows_of_odd_kinds_are_refused_with_a_remedy(rows, error, message):
+    with pytest.raises(error, match=message):
+        DistilHash(4).fit(rows, Y[: len(rows)])

@@ -189,6 +189,8 @@ def _validate(estimator: BaseEstimator, X: Any, **settings: Any) -> Any:
     An array of numbers stays as it is.
     """
     X = open_matrix(X)
+    if hasattr(X, "iloc"):
+        _check_frame(X)
     dtype = _number_type(X)
     if dtype is not None and dtype.kind in "mM":
         raise TypeError(f"X is {dtype}; give numbers, such as days since a date")
@@ -209,14 +211,26 @@ def _validate(estimator: BaseEstimator, X: Any, **settings: Any) -> Any:
         allowed = np.float32
     try:
         return validate_data(estimator, X, dtype=allowed, ensure_all_finite=False, **settings)
+    except OverflowError as error:
+        raise ValueError(f"X holds a number beyond float64 ({error}); give smaller ones") from None
     except (TypeError, ValueError) as error:
         _name_column(X, error)
         raise
 
 
+def _check_frame(X: Any) -> None:
+    """Refuse a pandas frame where two columns have one name, or that is sparse."""
+    if not X.columns.is_unique:
+        name = X.columns[X.columns.duplicated()].tolist()[0]
+        raise ValueError(f"X has several columns named {name!r}; give each a name of its own")
+    if any(hasattr(dtype, "fill_value") for dtype in X.dtypes):
+        raise TypeError("X is a sparse frame; give X.astype(float), which is dense")
+
+
 def _name_column(X: Any, error: Exception) -> None:
-    """ValueError that names the first column of a pandas frame that is not of numbers, if there is one."""
-    for place, name in enumerate(X.columns if hasattr(X, "iloc") else ()):
+    """ValueError that names the first column of a pandas frame that is not of numbers, or lacks some."""
+    frame = hasattr(X, "iloc")
+    for place, name in enumerate(X.columns if frame else ()):
         column = X.iloc[:, place]
         try:
             if np.asarray(column).dtype.kind not in "mM":
@@ -225,6 +239,12 @@ def _name_column(X: Any, error: Exception) -> None:
         except (TypeError, ValueError):
             pass
         raise ValueError(f"column {name!r} of X is {column.dtype}; give columns of numbers only") from error
+    if frame and isinstance(error, TypeError) and X.isna().any(axis=None):  # pandas.NA among objects
+        row, place = np.argwhere(X.isna().to_numpy())[0]
+        name = X.columns.tolist()[place]
+        raise ValueError(
+            f"X lacks the number of row {row}, column {name!r}; remove or replace such numbers"
+        ) from error
 
 
 def _number_type(X: Any) -> np.dtype[Any] | None:
