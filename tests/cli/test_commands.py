@@ -47,6 +47,13 @@ def test_commands_that_read_data_take_the_same_options():
         assert found == expected, command
 
 
+def test_a_seed_promises_one_model_on_one_kind_of_machine():
+    for command in ("fit", "demo"):
+        callback = next(each.callback for each in app.registered_commands if each.name == command)
+        (option,) = inspect.get_annotations(callback, eval_str=True)["seed"].__metadata__
+        assert option.help == "Seed of random draws: one model on one kind of machine."
+
+
 def test_a_default_in_the_help_is_not_cut(done):
     for command in COMMANDS:
         assert "…" not in done(command, "--help"), command
