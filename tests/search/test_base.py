@@ -125,7 +125,7 @@ def test_a_saved_index_comes_back(piece, n, tmp_path):
 @EVERY
 def test_an_index_is_not_saved_over_a_data_file(piece, tmp_path):
     np.save(tmp_path / "x.npy", np.zeros(3))
-    with pytest.raises(ValueError, match=r"is a \.npy file; give another name"):
+    with pytest.raises(FileExistsError, match=r"is a \.npy file; give another name"):
         piece(8).save(tmp_path / "x.npy")
     assert len(np.load(tmp_path / "x.npy")) == 3
     piece(8).save(tmp_path / "x.npy", force=True)

@@ -254,6 +254,21 @@ def test_files_that_faiss_wrote_open(kind, n, n_bits, tmp_path):
     np.testing.assert_array_equal(opened.ids, np.arange(n) if kind is None else ids[order])
 
 
+def test_files_of_faiss_replace_each_other_and_no_index_of_ours(tmp_path):
+    index, path = Flat(16), tmp_path / "index"
+    index.save(path)
+    with pytest.raises(
+        FileExistsError, match=r"index: .* of kind 'index\.flat'; give another name, or delete it$"
+    ):
+        index.write_faiss(path)
+    assert len(Flat.load(path)) == 0
+    path.write_bytes(b"of another program")
+    index.write_faiss(path)
+    index.add(random_codes(3, 16, 0))
+    index.write_faiss(path)
+    assert len(Flat.read_faiss(path)) == 3
+
+
 def test_threads_read_files_while_another_uses_faiss(tmp_path):
     """Small files and a large one open at once, and the limit of faiss on what it reads does not move."""
     limit = faiss.get_deserialization_vector_byte_limit()

@@ -9,20 +9,17 @@ import typer
 
 from structhash import __version__
 from structhash.cli._options import (
+    Choices,
     Data,
     Force,
-    Header,
-    Ignore,
     Json,
-    Label,
     Measures,
     Model,
-    NoHeader,
     Queries,
     Seed,
     argument,
-    choices,
     output,
+    reads_data,
 )
 from structhash.cli.console import Commands
 
@@ -72,6 +69,7 @@ def _main(
 
 
 @app.command("fit", epilog="Example: structhash fit train.npz -o m.structhash --bits 32")
+@reads_data
 def _fit(
     data: Data,
     out: Annotated[Path, output("The model file to write.")],
@@ -93,10 +91,8 @@ def _fit(
     tune: _Tune = None,
     seed: Seed = 0,
     force: Force = False,
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
+    *,
+    choices: Choices,
     as_json: Json = False,
 ) -> None:
     """Learn a model, and report what was learned and why.
@@ -123,11 +119,12 @@ def _fit(
         seed=seed,
         force=force,
         as_json=as_json,
-        choices=choices(label, header, no_header, ignore),
+        choices=choices,
     )
 
 
 @app.command("encode", epilog="Example: structhash encode m.structhash database.npy -o codes.structhash")
+@reads_data
 def _encode(
     model: Model,
     data: Data,
@@ -144,10 +141,8 @@ def _encode(
         ),
     ] = False,
     force: Force = False,
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
+    *,
+    choices: Choices,
     as_json: Json = False,
 ) -> None:
     """Turn vectors into packed codes."""
@@ -161,7 +156,7 @@ def _encode(
         as_queries=queries,
         force=force,
         as_json=as_json,
-        choices=choices(label, header, no_header, ignore),
+        choices=choices,
     )
 
 
@@ -199,6 +194,7 @@ def _index(
 @app.command(
     "search", epilog="Example: structhash search index.structhash queries.npy --model m.structhash -k 5"
 )
+@reads_data
 def _search(
     index: Annotated[Path, argument("INDEX", "An index that index made.")],
     queries: Annotated[
@@ -217,10 +213,8 @@ def _search(
         output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
     ] = None,
     force: Force = False,
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
+    *,
+    choices: Choices,
     as_json: Json = False,
 ) -> None:
     """Find the nearest codes of each query.
@@ -241,7 +235,7 @@ def _search(
         out=out,
         force=force,
         as_json=as_json,
-        choices=choices(label, header, no_header, ignore),
+        choices=choices,
     )
 
 
@@ -249,6 +243,7 @@ def _search(
     "evaluate",
     epilog="Example: structhash evaluate m.structhash test.npz --measure map,precision@10 -o scores.json",
 )
+@reads_data
 def _evaluate(
     model: Model,
     data: Data,
@@ -260,10 +255,8 @@ def _evaluate(
     ] = "expected",
     out: Annotated[Path | None, output("Also write the result to this JSON file.")] = None,
     force: Force = False,
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
+    *,
+    choices: Choices,
     as_json: Json = False,
 ) -> None:
     """Score a model by retrieval on rows that it has NOT been fitted on.
@@ -286,7 +279,7 @@ def _evaluate(
         out=out,
         force=force,
         as_json=as_json,
-        choices=choices(label, header, no_header, ignore),
+        choices=choices,
     )
 
 
@@ -294,6 +287,7 @@ def _evaluate(
     "compare",
     epilog='Example: structhash compare data.npz --methods "distilhash,itq,lsh" --bits 32 -o result.json',
 )
+@reads_data
 def _compare(
     data: Data,
     methods: Annotated[
@@ -325,10 +319,8 @@ def _compare(
         Path | None, output("Write this JSON file; an interrupted command goes on from FILE.part.")
     ] = None,
     force: Force = False,
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
+    *,
+    choices: Choices,
     as_json: Json = False,
 ) -> None:
     """Fit and score several methods on the same splits.
@@ -352,7 +344,7 @@ def _compare(
         out=out,
         force=force,
         as_json=as_json,
-        choices=choices(label, header, no_header, ignore),
+        choices=choices,
     )
 
 
@@ -385,15 +377,14 @@ def _pieces(
 
 
 @app.command("info", epilog="Example: structhash info m.structhash")
+@reads_data
 def _info(
     file: Annotated[Path, argument("FILE", "Model, index, codes or data.")],
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
+    *,
+    choices: Choices,
     as_json: Json = False,
 ) -> None:
     """Say what a file is: kind, class, sizes, what a model learned and why, and its settings."""
     from structhash.cli.info import print_info
 
-    print_info(file, as_json, choices=choices(label, header, no_header, ignore))
+    print_info(file, as_json, choices=choices)

@@ -144,7 +144,11 @@ class Flat(StoredIndex):
         return made
 
     def write_faiss(self, path: str | os.PathLike[str]) -> None:
-        """Write a plain faiss file, atomically; `faiss.read_index_binary` opens it."""
+        """Write a plain faiss file, atomically; `faiss.read_index_binary` opens it.
+
+        A structhash file, such as one that `save` wrote, is not replaced: FileExistsError.
+        """
+        files.check_replaced(path)
         with files.atomic(path) as temporary:
             _faiss().write_index_binary(self.to_faiss(), str(temporary))
 
