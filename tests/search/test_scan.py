@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from structhash.codes import PreparedQueries, byte_tables, hamming, pack, prepare_values, unpack
+import structhash.search._fast_scan as fast_scan
+import structhash.search._quick_tables as quick_tables
+from structhash.codes import Decoder, PreparedQueries, byte_tables, hamming, pack, prepare_values, unpack
 from structhash.pieces import classes
-from structhash.search import Exact
+from structhash.search import Exact, Flat
 
 EVERY = pytest.mark.parametrize("piece", [classes("indexes")[name] for name in ("exact", "flat")])
 
@@ -104,15 +106,86 @@ def test_packed_queries_with_and_without_weights(n_bits):
                 np.testing.assert_array_equal(mine, theirs)
 
 
+def asked_in(form, queries, rng):
+    """What is searched for, the weights of the index, and the distances to codes as a function of these."""
+    n, n_bits = queries.shape
+    packed, weights = pack(queries), None
+    if form == "plain":
+        return packed, None, lambda codes: hamming(packed, codes)
+    if form == "weights":
+        weights = rng.integers(0, 5, n_bits) / 4 * rng.choice([1, 1, 3.3], n_bits)
+
+        def weighted(codes):
+            tables, total = byte_tables(weights), 0.0
+            for b in range(codes.shape[1]):
+                total = total + tables[b][packed[:, b][:, None] ^ codes[:, b]]
+            return np.float32(total)
+
+        return packed, weights, weighted
+    signed = queries * 2.0 - 1
+    values = {"real": signed * rng.exponential(size=signed.shape), "ties": signed * rng.integers(0, 3, n_bits)}
+    decoder, base = None, rng.normal(size=n)
+    if form in values:
+        asked = prepare_values(values[form])
+    elif form == "linear":
+        vectors = rng.normal(size=(n_bits, 3))
+        decoder = Decoder(n_bits, rng.normal(size=3), vectors)
+        asked = PreparedQueries(n_bits, base, -2 * rng.normal(size=(n, 3)) @ vectors.T, decoder)
+    else:
+        vectors = rng.integers(-3, 4, (-(-n_bits // 8), 256, 3))
+        decoder = Decoder(n_bits, np.zeros(3), vectors) if form == "tables and lengths" else None
+        tables = -2 * np.einsum("qd,bvd->qbv", rng.integers(-3, 4, (n, 3)), vectors)
+        asked = PreparedQueries(
+            n_bits, np.round(base), tables + (0 if decoder else rng.random(tables.shape)), decoder
+        )
+
+    def prepared(codes):
+        tables, total = asked.tables(), 0.0
+        for b in range(codes.shape[1]):
+            total = total + tables[:, b, codes[:, b]]
+        lengths = 0.0 if decoder is None else decoder.squared_lengths(codes)
+        return np.float32(asked.base[:, None] + total + lengths)
+
+    return asked, None, prepared
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["random", "clustered", "learned"])
-@pytest.mark.parametrize("form", ["values", "ties", "tables"])
-def test_many_codes_over_several_blocks(kind, form):
-    bits, queries = bits_of(kind, 20_000, 24, 1), queries_of(form, 24, 2)
-    distances, index = brute_force(queries, bits), Exact(24)
+@pytest.mark.parametrize("form", ["plain", "weights", "real", "ties", "linear", "tables", "tables and lengths"])
+def test_ten_thousand_queries_of_every_length(kind, form, monkeypatch):
+    """By each way of the engine, with and without a filter."""
+    n_queries = 0
+    for n_bits in range(1, 257):
+        rng = np.random.default_rng(n_bits)
+        bits, near = bits_of(kind, 340, n_bits, n_bits), bits_of(kind, 40, n_bits, 1000 + n_bits)
+        asked, weights, distances_to = asked_in(form, near, rng)
+        distances, mask, k = distances_to(pack(bits)), rng.random(340) < 0.3, int(rng.integers(1, 15))
+        expected = first_pairs(distances, np.arange(340), k)
+        filtered = first_pairs(distances[:, mask], np.flatnonzero(mask), k)
+        n_queries += len(near)
+        for piece, least_work, least_codes in ((Exact, 0, 0), (Exact, 10**9, 0), (Flat, 0, 1)):
+            monkeypatch.setattr(quick_tables, "_LEAST_WORK", least_work)
+            monkeypatch.setattr(fast_scan, "_LEAST_CODES", least_codes)
+            monkeypatch.setattr(fast_scan, "_MOST_QUERIES", 100)
+            monkeypatch.setattr(fast_scan, "_QUERIES_BEFORE", 0)
+            index = piece(n_bits, weights)
+            index.add(pack(bits))
+            for among, right in ((None, expected), (mask, filtered)):
+                for mine, theirs in zip(index.search(asked, k, among=among), right):
+                    np.testing.assert_array_equal(mine, theirs)
+    assert n_queries > 10_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["random", "clustered", "learned"])
+@pytest.mark.parametrize("form", ["plain", "weights", "ties", "tables", "tables and lengths"])
+def test_many_codes(kind, form):
+    bits, rng = bits_of(kind, 20_000, 24, 1), np.random.default_rng(0)
+    asked, weights, distances_to = asked_in(form, bits_of(kind, 40, 24, 2), rng)
+    index, distances = Exact(24, weights), distances_to(pack(bits))
     index.add(pack(bits))
     for k in (1, 100, 5000):
-        for mine, theirs in zip(index.search(queries, k), first_pairs(distances, np.arange(20_000), k)):
+        for mine, theirs in zip(index.search(asked, k), first_pairs(distances, np.arange(20_000), k)):
             np.testing.assert_array_equal(mine, theirs)
 
 

@@ -10,10 +10,12 @@ import numpy as np
 
 from structhash._numerics.kernels import njit
 from structhash._numerics.popcount import popcount
+from structhash.search._lanes import LANES, near_lanes
 
-_CODES_A_BLOCK = 4096  # all queries pass over a block of codes while it is in the cache
-_CODES_A_RUN = 256  # of which later ones mostly have no near code
-_BYTE, _ONE, _TWO, _THREE = np.uint32(255), np.uint32(8), np.uint32(16), np.uint32(24)  # parts of a word
+_CODES_A_RUN = 256  # all queries pass over a run of codes while it is in the cache
+_CODES_A_STEP = 32  # of a run with a near code, few steps have one
+_FARTHEST = np.uint32(2**32 - 1)
+_ONE = np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
@@ -29,91 +31,89 @@ def nearest_by_bits(queries, codes, distances, rows):
     """
     n, width = codes.shape
     k = distances.shape[1]
-    found = np.empty(_CODES_A_BLOCK, np.int32)
-    for first in range(0, n, _CODES_A_BLOCK):
-        block = codes[first : first + _CODES_A_BLOCK]
-        size = len(block)
+    words = np.empty((width, _CODES_A_RUN), np.uint64)  # of a run; contiguous, so that loops are vectorised
+    found = np.empty(_CODES_A_RUN, np.uint32)
+    for first in range(0, n, _CODES_A_RUN):
+        size = min(_CODES_A_RUN, n - first)
+        for j in range(width):
+            for i in range(size):
+                words[j, i] = codes[first + i, j]
         for q in range(len(queries)):
-            for j in range(width):  # outside, so that the inner loop is vectorised
+            farthest = np.uint32(distances[q, 0]) if first >= k else _FARTHEST
+            for j in range(width):
                 query = queries[q, j]
                 if j == 0:
                     for i in range(size):
-                        found[i] = popcount(query ^ block[i, 0])
+                        found[i] = popcount(query ^ words[0, i])
                 else:
                     for i in range(size):
-                        found[i] += np.int32(popcount(query ^ block[i, j]))
-            for start in range(0, size, _CODES_A_RUN):
-                farthest = distances[q, 0] if first >= k else np.int32(2147483647)
-                stop, n_near = min(start + _CODES_A_RUN, size), np.int32(0)
-                for i in range(start, stop):  # without a branch, so that the loop is vectorised
-                    n_near += np.int32(found[i] < farthest)
-                if n_near:
-                    for i in range(start, stop):
-                        if found[i] < farthest:
-                            _offer(distances[q], rows[q], found[i], first + i)
+                        found[i] += np.uint32(popcount(query ^ words[j, i]))
+            if _n_below(found[:size], farthest):
+                for start in range(0, size, _CODES_A_STEP):
+                    stop = min(start + _CODES_A_STEP, size)
+                    if _n_below(found[start:stop], farthest):
+                        for i in range(start, stop):
+                            if found[i] < farthest:
+                                _offer(distances[q], rows[q], np.int32(found[i]), first + i)
 
 
 @njit(cache=True, nogil=True)
-def nearest_by_tables(base, tables, terms, quick, shift, slack, words, codes, distances, rows):
+def _n_below(values, limit):
+    """Return how many uint32 values are below a limit; without a branch, so that the loop is vectorised."""
+    n = np.uint32(0)
+    for i in range(len(values)):
+        n += np.uint32(values[i] < limit)
+    return n
+
+
+@njit(cache=True, nogil=True)
+def nearest_by_tables(base, tables, terms, quick, unit, shift, slack, least, codes, distances, rows):
     """Write the nearest codes of each query by base + the sum of one table entry a byte + a term of the code.
 
-    A code is first judged by a float32 sum of the first half of its bytes, which is a lower bound, then by the
-    float32 sum of all. Only a code that may be near is summed in float64.
+    A code is first judged for all queries at once by a sum of whole numbers, which is a lower bound. Only a
+    code that may be near is summed in float64.
 
     Parameters
     ----------
-    base : float64 (n_queries,)
+    base : float64 (n_queries,), n_queries at most LANES
     tables : float64 (n_queries, n_bytes, 256)
-    terms : float32 (n,)
-    quick : float32 (n_queries, w, 4, 256)
-        The tables, each lowered by its least entry; zeros after the last byte.
-    shift, slack : float64 (n_queries,)
-        Sum of the least entries and of the least term; largest error of a quick sum and of its limit.
-    words : uint32 (n, w)
-        The codes, four bytes a word.
+    terms : float32 (n,), or (0,) if all are 0
+    quick : uint8 (n_bytes, 256, LANES)
+        The tables, each lowered by its least entry, in units, rounded down and cut at 255. With n_bytes 0,
+        all codes are summed.
+    unit, shift, slack : float64 (n_queries,)
+        What 1 in `quick` means; sum of the least entries and of the least term; largest error of a limit, in
+        units. With terms, all units are equal.
+    least : float
+        The least term of all codes, of which these may be a part.
     codes : uint8 (n, n_bytes)
     distances : float32 (n_queries, k)
     rows : int64 (n_queries, k)
         Both are overwritten; k is at most n.
     """
     n, width = codes.shape
-    k, n_words = distances.shape[1], words.shape[1]
-    half, least = (n_words + 1) // 2, terms.min()
-    sums = np.empty(_CODES_A_BLOCK, np.float32)
-    near = np.empty(_CODES_A_BLOCK, np.int64)
-    for first in range(0, n, _CODES_A_BLOCK):
-        size = min(_CODES_A_BLOCK, n - first)
-        for q in range(len(base)):
-            limit = np.float32(np.inf)
-            if first >= k:
-                limit = np.float32(distances[q, 0] - base[q] - shift[q] + slack[q])
-            for i in range(size):
-                sums[i] = terms[first + i] - least
-            for j in range(half):
-                one, two, three, four = quick[q, j, 0], quick[q, j, 1], quick[q, j, 2], quick[q, j, 3]
-                for i in range(size):
-                    word = words[first + i, j]
-                    sums[i] += (one[word & _BYTE] + two[(word >> _ONE) & _BYTE]) + (
-                        three[(word >> _TWO) & _BYTE] + four[word >> _THREE]
-                    )
-            n_near = 0
-            for i in range(size):  # without a branch
-                near[n_near] = i
-                n_near += sums[i] <= limit
-            for j in range(half, n_words):
-                one, two, three, four = quick[q, j, 0], quick[q, j, 1], quick[q, j, 2], quick[q, j, 3]
-                for each in range(n_near):
-                    word = words[first + near[each], j]
-                    sums[near[each]] += (one[word & _BYTE] + two[(word >> _ONE) & _BYTE]) + (
-                        three[(word >> _TWO) & _BYTE] + four[word >> _THREE]
-                    )
-            for each in range(n_near):
-                i = near[each]
-                if sums[i] <= limit:
-                    total = 0.0
-                    for b in range(width):
-                        total += tables[q, b, codes[first + i, b]]
-                    _offer(distances[q], rows[q], np.float32(base[q] + total + terms[first + i]), first + i)
+    n_queries, k = distances.shape
+    limits, everyone = np.full(LANES, 65535, np.uint16), (_ONE << np.uint64(n_queries)) - _ONE
+    start, term = np.uint16(0), np.float32(0)
+    for i in range(n):
+        if len(terms):
+            term = terms[i]
+            start = np.uint16(min((np.float64(term) - least) / unit[0], 65535.0))
+        near = everyone
+        if len(quick):
+            near &= np.uint64(near_lanes(quick, codes, i, start, limits))
+        while near:
+            q = np.int64(popcount((near & (~near + _ONE)) - _ONE))  # the lowest set bit
+            near &= near - _ONE
+            total = 0.0
+            for b in range(width):
+                total += tables[q, b, codes[i, b]]
+            distance = np.float32(base[q] + total + term)
+            if i < k or distance < distances[q, 0]:
+                _offer(distances[q], rows[q], distance, i)
+                if i >= k - 1:
+                    above = (np.float64(distances[q, 0]) - base[q] - shift[q]) / unit[q] + slack[q]
+                    limits[q] = np.uint16(min(max(above, 0.0), 65535.0))
 
 
 @njit(cache=True, nogil=True)
