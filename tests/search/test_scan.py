@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-import structhash.search._fast_scan as fast_scan
-import structhash.search._quick_tables as quick_tables
+import structhash.search._scan as scan
 from structhash.codes import Decoder, PreparedQueries, byte_tables, hamming, pack, prepare_values, unpack
 from structhash.pieces import classes
-from structhash.search import Exact, Flat
+from structhash.search import Exact
 
 EVERY = pytest.mark.parametrize("piece", [classes("indexes")[name] for name in ("exact", "flat")])
 
@@ -163,12 +162,10 @@ def test_ten_thousand_queries_of_every_length(kind, form, monkeypatch):
         expected = first_pairs(distances, np.arange(340), k)
         filtered = first_pairs(distances[:, mask], np.flatnonzero(mask), k)
         n_queries += len(near)
-        for piece, least_work, least_codes in ((Exact, 0, 0), (Exact, 10**9, 0), (Flat, 0, 1)):
-            monkeypatch.setattr(quick_tables, "_LEAST_WORK", least_work)
-            monkeypatch.setattr(fast_scan, "_LEAST_CODES", least_codes)
-            monkeypatch.setattr(fast_scan, "_MOST_QUERIES", 100)
-            monkeypatch.setattr(fast_scan, "_QUERIES_BEFORE", 0)
-            index = piece(n_bits, weights)
+        for most_summed, most_by_planes in ((0, 0), (0, 100), (10**9, 0)):  # by tables, by planes, in float64
+            monkeypatch.setattr(scan, "_MOST_SUMMED", most_summed)
+            monkeypatch.setattr(scan, "_MOST_BY_PLANES", most_by_planes)
+            index = Exact(n_bits, weights)
             index.add(pack(bits))
             for among, right in ((None, expected), (mask, filtered)):
                 for mine, theirs in zip(index.search(asked, k, among=among), right):

@@ -9,9 +9,9 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.codes import Decoder
+from structhash.codes import Decoder, as_words
 
-__all__ = ["Kept", "squared_lengths"]
+__all__ = ["Kept", "long_words", "squared_lengths"]
 
 
 class Kept:
@@ -30,6 +30,7 @@ class Kept:
         return value
 
 
+_WORDS = Kept()
 _LENGTHS: WeakKeyDictionary[Decoder, Kept] = WeakKeyDictionary()
 
 
@@ -37,3 +38,11 @@ def squared_lengths(decoder: Decoder, codes: NDArray[np.uint8]) -> NDArray[np.fl
     """`Decoder.squared_lengths` of a block of codes."""
     lengths: NDArray[np.float32] = _LENGTHS.setdefault(decoder, Kept()).get(codes, decoder.squared_lengths)
     return lengths
+
+
+def long_words(codes: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """`as_words` of a block of codes, as uint64; what has to be copied is kept."""
+    if codes.shape[1] % 8 == 0 and codes.ctypes.data % 8 == 0:
+        return as_words(codes, np.uint64)  # a view, which would keep the block if it was kept
+    words: NDArray[np.uint64] = _WORDS.get(codes, lambda block: as_words(block, np.uint64))
+    return words

@@ -16,14 +16,15 @@ from structhash.codes import (
     as_words,
     byte_tables,
     hamming,
+    pack,
     table_distances,
     unpack,
     weighted_tables,
 )
-from structhash.search._kept import squared_lengths
-from structhash.search._lanes import LANES
-from structhash.search._quick_tables import quick_tables
-from structhash.search._scan_kernels import nearest_by_bits, nearest_by_tables
+from structhash.search._bounds import N_PLANES, byte_bounds, plane_bounds
+from structhash.search._kept import long_words, squared_lengths
+from structhash.search._lanes import MANY_LANES
+from structhash.search._scan_kernels import nearest_by_bits, nearest_by_planes, nearest_by_tables
 
 __all__ = ["Found", "Tabled", "Within", "in_order", "nearest", "nearest_tabled", "within", "within_tabled"]
 
@@ -31,6 +32,8 @@ Found = tuple[NDArray[Any], NDArray[np.int64]]  # distances and rows (n_queries,
 Within = tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]  # lims, distances and rows
 
 _TABLES_AT_ONCE = 1 << 21  # numbers; they take 16 MB
+_MOST_SUMMED = 1 << 16  # pairs of a query and a code; with fewer, bounds cost more than they save
+_MOST_BY_PLANES = 8  # queries; more are faster by tables
 _LEAST_CODES_A_THREAD = 1 << 15  # with fewer, a thread costs more than it saves
 _QUERIES_A_BLOCK, _CODES_A_BLOCK = 16, 1 << 16  # distances of one block take 4 MB
 
@@ -80,7 +83,7 @@ class Tabled:
 
 def nearest(queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int, n_threads: int = 1) -> Found:
     """The k nearest codes by Hamming distance; k is at most their number."""
-    words, asked = as_words(codes, np.uint64), as_words(queries, np.uint64)
+    words, asked = long_words(codes), as_words(queries, np.uint64)
 
     def scan(part: slice) -> Found:
         heap = _heap(len(queries), part, k, np.int32)
@@ -97,7 +100,7 @@ def nearest_tabled(queries: Tabled, codes: NDArray[np.uint8], k: int, n_threads:
         return distances.astype(np.float32), rows
     terms = queries.terms(codes)
     found = [(np.empty((0, k), np.float32), np.empty((0, k), np.int64))]
-    for some in row_slices(len(queries), min(LANES, rows_within(256 * codes.shape[1], _TABLES_AT_ONCE))):
+    for some in row_slices(len(queries), min(MANY_LANES, rows_within(256 * codes.shape[1], _TABLES_AT_ONCE))):
         found.append(_nearest_of_lanes(queries[some], terms, codes, k, n_threads))
     distances, rows = (np.concatenate(each) for each in zip(*found))
     return distances, rows
@@ -106,13 +109,26 @@ def nearest_tabled(queries: Tabled, codes: NDArray[np.uint8], k: int, n_threads:
 def _nearest_of_lanes(
     queries: Tabled, terms: NDArray[np.float32], codes: NDArray[np.uint8], k: int, n_threads: int
 ) -> Found:
-    """`nearest_tabled` of at most LANES queries."""
+    """`nearest_tabled` of at most MANY_LANES queries."""
     base, tables = queries.tables()
-    quick = quick_tables(base, tables, terms, len(codes))
+    few = len(base) * len(codes) <= _MOST_SUMMED
+    linear = queries.linear() if len(base) <= _MOST_BY_PLANES and not few else None
+    if linear is not None:
+        signs, planes, bounds = plane_bounds(*linear, terms)
+        words, sign_words = long_words(codes), as_words(pack(signs), np.uint64)
+        plane_words = as_words(pack(planes.reshape(-1, planes.shape[2])), np.uint64)
+        plane_words = plane_words.reshape(len(base), N_PLANES, -1)
+    else:
+        numbers, bounds = byte_bounds(base, tables, terms)
+        numbers = numbers[:0] if few else numbers
 
     def scan(part: slice) -> Found:
-        heap = _heap(len(base), part, k, np.float32)
-        nearest_by_tables(base, tables, terms[part], *quick, codes[part], *heap)
+        heap, own = _heap(len(base), part, k, np.float32), terms[part]
+        if linear is None:
+            nearest_by_tables(base, tables, own, numbers, bounds, codes[part], *heap)
+        else:
+            own_words = words[part]
+            nearest_by_planes(base, tables, own, sign_words, plane_words, bounds, own_words, codes[part], *heap)
         return heap
 
     return _in_threads(scan, len(codes), k, n_threads)

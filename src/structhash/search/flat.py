@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from structhash.io import container as files
 from structhash.search._faiss_file import read_flat_file
-from structhash.search._fast_scan import fast_nearest
-from structhash.search._scan import Found, Tabled, nearest
+from structhash.search._scan import Found, Tabled, nearest, nearest_tabled
 from structhash.search._stored import StoredIndex
 
 __all__ = ["Flat"]
@@ -21,8 +20,7 @@ __all__ = ["Flat"]
 class Flat(StoredIndex):
     """Index that exchanges codes with faiss, and searches on as many threads as faiss does.
 
-    Results are those of `Exact`, in the same order. A few queries with one real number a bit, or with weights,
-    are searched by a 4-bit scan of faiss, whose answer is proved for each query.
+    Results are those of `Exact`, in the same order.
 
     Parameters
     ----------
@@ -60,8 +58,7 @@ class Flat(StoredIndex):
         return nearest(queries, codes, k, _faiss().omp_get_max_threads())
 
     def _nearest_tabled(self, queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
-        faiss = _faiss()
-        return fast_nearest(faiss, queries, codes, k, faiss.omp_get_max_threads())
+        return nearest_tabled(queries, codes, k, _faiss().omp_get_max_threads())
 
     def _within(
         self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float
