@@ -32,6 +32,16 @@ def tables_of(form, shape, rng):
 FORMS = ["plain", "whole", "one large", "one entry large", "zeros", "huge", "denormal", "far from zero"]
 
 
+def bits_of(words, n_bits):
+    """The bits (..., n_bits) of words (..., w)."""
+    return np.unpackbits(words.astype("<u8").view(np.uint8), axis=-1, bitorder="little")[..., :n_bits]
+
+
+def levels_of(planes, n_bits):
+    """The levels (n_queries, n_bits) whose digits are planes (n_queries, N_PLANES, w)."""
+    return (bits_of(planes, n_bits).astype(int) * 2 ** np.arange(N_PLANES)[:, None]).sum(axis=1)
+
+
 def spread(n_queries, n, size, with_terms, rng):
     """Bases, and terms of codes, as large as the largest entry."""
     terms = (rng.random(n) * 3 * size).astype(np.float32) if with_terms else NO_TERMS
@@ -73,9 +83,7 @@ def test_no_distance_is_below_its_number_by_planes(form, n_bits, with_terms, rng
     x, bits = tables_of(form, (5, n_bits), rng), rng.integers(0, 2, (n, n_bits), dtype=np.uint8)
     base, terms = spread(5, n, np.abs(x).max(), with_terms, rng)
     signs, planes, bounds = plane_bounds(base, x, terms)
-    assert planes.shape == (5, N_PLANES, n_bits)
-    levels = (planes * 2 ** np.arange(N_PLANES)[:, None]).sum(axis=1)
-    sums = ((bits != signs[:, None]) * levels[:, None]).sum(axis=2)
+    sums = ((bits != bits_of(signs, n_bits)[:, None]) * levels_of(planes, n_bits)[:, None]).sum(axis=2)
     distances = base[:, None] + sum(x[:, [j]] * bits[:, j] for j in range(n_bits))
     if with_terms:
         sums = sums + ((terms.astype(float) - bounds.least) / bounds.unit[:, None]).astype(np.int64)
@@ -93,16 +101,16 @@ def test_a_large_entry_does_not_hide_the_others(rng):
     numbers, _ = byte_bounds(np.zeros(3), tables_of("one large", (3, 8, 256), rng), NO_TERMS)
     assert (numbers[1:, :, :3].max(axis=(0, 1)) > 30).all()
     _, planes, _ = plane_bounds(np.zeros(3), tables_of("one large", (3, 64), rng), NO_TERMS)
-    assert planes[:, :, 1:].any(axis=2).all()
+    assert (levels_of(planes, 64)[:, 1:].max(axis=1) > 10).all()
 
 
 def test_levels_that_are_rounded_up_are_no_bound(rng):
     """The check of the bound sees it."""
     x, bits = tables_of("plain", (5, 64), rng), rng.integers(0, 2, (4000, 64), dtype=np.uint8)
     signs, planes, bounds = plane_bounds(np.zeros(5), x, NO_TERMS)
-    levels = (planes * 2 ** np.arange(N_PLANES)[:, None]).sum(axis=1)
     for wrong in (0, 1):
-        sums = ((bits != signs[:, None]) * (levels + wrong)[:, None]).sum(axis=2)
+        levels = levels_of(planes, 64) + wrong
+        sums = ((bits != bits_of(signs, 64)[:, None]) * levels[:, None]).sum(axis=2)
         if wrong:
             with pytest.raises(AssertionError):
                 assert_below(sums, bounds, x @ bits.T)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash.codes import as_words, pack
 from structhash.search._lanes import FEW_LANES, MANY_LANES
 
-__all__ = ["N_PLANES", "Bounds", "byte_bounds", "plane_bounds"]
+__all__ = ["N_PLANES", "Bounds", "byte_bounds", "no_bounds", "plane_bounds"]
 
 N_PLANES = 4  # levels of a bit are numbers of 4 bits
 _LEAST_UNIT = 1e-280  # so that quotients are not denormal
@@ -56,7 +57,7 @@ def byte_bounds(
 
 def plane_bounds(
     base: NDArray[np.float64], x: NDArray[np.float64], terms: NDArray[np.float32]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Bounds]:
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], Bounds]:
     """Whole numbers for each bit, as binary digits.
 
     Since x b = min(x, 0) + |x| where b differs from [x < 0], the number of a code is the sum of the levels of
@@ -71,10 +72,10 @@ def plane_bounds(
 
     Returns
     -------
-    signs : bool array (n_queries, n_bits)
-        Whether x is negative.
-    planes : bool array (n_queries, N_PLANES, n_bits)
-        Digit p of the levels: |x| in units, rounded down and cut at the largest level.
+    signs : uint64 array (n_queries, w)
+        Words of the bits [x < 0].
+    planes : uint64 array (n_queries, N_PLANES, w)
+        Words of digit p of the levels: |x| in units, rounded down and cut at the largest level.
     bounds : Bounds
     """
     weights, largest = np.abs(x), 2**N_PLANES - 1
@@ -83,7 +84,20 @@ def plane_bounds(
     planes = levels[:, None] >> np.arange(N_PLANES, dtype=np.uint8)[:, None] & 1
     lowest = base + np.minimum(x, 0).sum(axis=1)
     sizes = np.abs(base) + weights.sum(axis=1)
-    return x < 0, planes.astype(bool), _bounds(unit, lowest, sizes, terms, x.shape[1])
+    return _words(x < 0), _words(planes), _bounds(unit, lowest, sizes, terms, x.shape[1])
+
+
+def no_bounds(n_queries: int) -> tuple[NDArray[np.uint8], Bounds]:
+    """`byte_bounds` without numbers: every code may be near."""
+    unit, zeros = np.ones(n_queries), np.zeros(n_queries)
+    return np.empty((0, 256, MANY_LANES), np.uint8), Bounds(unit, zeros, zeros, 0.0)
+
+
+def _words(bits: NDArray[Any]) -> NDArray[np.uint64]:
+    """Bits (..., n_bits) as words (..., w)."""
+    packed = pack(bits.reshape(-1, bits.shape[-1]).astype(np.uint8))
+    words: NDArray[np.uint64] = as_words(packed, np.uint64).reshape(*bits.shape[:-1], -1)
+    return words
 
 
 def _unit(spans: NDArray[np.float64], medians: float, largest: int) -> NDArray[np.float64]:

@@ -16,12 +16,11 @@ from structhash.codes import (
     as_words,
     byte_tables,
     hamming,
-    pack,
     table_distances,
     unpack,
     weighted_tables,
 )
-from structhash.search._bounds import N_PLANES, byte_bounds, plane_bounds
+from structhash.search._bounds import byte_bounds, no_bounds, plane_bounds
 from structhash.search._kept import long_words, squared_lengths
 from structhash.search._lanes import MANY_LANES
 from structhash.search._scan_kernels import nearest_by_bits, nearest_by_planes, nearest_by_tables
@@ -67,11 +66,10 @@ class Tabled:
         return np.empty(0, np.float32) if decoder is None else squared_lengths(decoder, codes)
 
     def linear(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Base (n_queries,) and one number a bit (n_queries, n_bits); None if distances need more."""
+        """Base (n_queries,) and one number a bit (n_queries, n_bits); None if there are tables instead."""
         asked = self.queries
         if isinstance(asked, PreparedQueries):
-            fits = asked.values.ndim == 2 and asked.decoder is None
-            return (asked.base, asked.values.astype(np.float64)) if fits else None
+            return (asked.base, asked.values.astype(np.float64)) if asked.values.ndim == 2 else None
         assert self.weights is not None
         bits = unpack(asked, len(self.weights))
         return bits @ self.weights, self.weights * (1.0 - 2.0 * bits)
@@ -110,25 +108,22 @@ def _nearest_of_lanes(
     queries: Tabled, terms: NDArray[np.float32], codes: NDArray[np.uint8], k: int, n_threads: int
 ) -> Found:
     """`nearest_tabled` of at most MANY_LANES queries."""
-    base, tables = queries.tables()
-    few = len(base) * len(codes) <= _MOST_SUMMED
-    linear = queries.linear() if len(base) <= _MOST_BY_PLANES and not few else None
-    if linear is not None:
-        signs, planes, bounds = plane_bounds(*linear, terms)
-        words, sign_words = long_words(codes), as_words(pack(signs), np.uint64)
-        plane_words = as_words(pack(planes.reshape(-1, planes.shape[2])), np.uint64)
-        plane_words = plane_words.reshape(len(base), N_PLANES, -1)
+    (base, tables), linear = queries.tables(), queries.linear()
+    words: NDArray[np.uint64] | None = None
+    judges: tuple[Any, ...]
+    if len(base) * len(codes) <= _MOST_SUMMED:
+        judges = no_bounds(len(base))
+    elif linear is None or len(base) > _MOST_BY_PLANES:
+        judges = byte_bounds(base, tables, terms)
     else:
-        numbers, bounds = byte_bounds(base, tables, terms)
-        numbers = numbers[:0] if few else numbers
+        words, judges = long_words(codes), plane_bounds(*linear, terms)
 
     def scan(part: slice) -> Found:
-        heap, own = _heap(len(base), part, k, np.float32), terms[part]
-        if linear is None:
-            nearest_by_tables(base, tables, own, numbers, bounds, codes[part], *heap)
+        heap = _heap(len(base), part, k, np.float32)
+        if words is None:
+            nearest_by_tables(base, tables, terms[part], *judges, codes[part], *heap)
         else:
-            own_words = words[part]
-            nearest_by_planes(base, tables, own, sign_words, plane_words, bounds, own_words, codes[part], *heap)
+            nearest_by_planes(base, tables, terms[part], *judges, words[part], codes[part], *heap)
         return heap
 
     return _in_threads(scan, len(codes), k, n_threads)

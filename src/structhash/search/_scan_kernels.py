@@ -103,9 +103,8 @@ def nearest_by_planes(base, tables, terms, signs, planes, bounds, words, codes, 
                     )
             limit = _FARTHEST
             if first >= k:
-                limit = np.uint32(_limit(distances[q, 0], lowest[q], unit[q], slack[q], _LARGEST)) + np.uint32(
-                    1
-                )
+                above = _limit(distances[q, 0], lowest[q], unit[q], slack[q], _LARGEST)
+                limit = np.uint32(above) + np.uint32(1)
             if _n_below(found[:size], limit):
                 for start in range(0, size, _CODES_A_STEP):
                     stop = min(start + _CODES_A_STEP, size)
