@@ -24,12 +24,25 @@ def tables_of(form, shape, rng):
         tables *= 1e36
     if form == "denormal":
         tables *= 1e-310
+    if form == "huge and denormal":
+        tables *= 1e-310
+        tables[:, 0] = rng.normal(size=tables[:, 0].shape) * 1e36
     if form == "far from zero":
         tables += 1e9
     return tables
 
 
-FORMS = ["plain", "whole", "one large", "one entry large", "zeros", "huge", "denormal", "far from zero"]
+FORMS = [
+    "plain",
+    "whole",
+    "one large",
+    "one entry large",
+    "zeros",
+    "huge",
+    "denormal",
+    "huge and denormal",
+    "far from zero",
+]
 
 
 def bits_of(words, n_bits):
@@ -48,10 +61,17 @@ def spread(n_queries, n, size, with_terms, rng):
     return rng.normal(size=n_queries) * size, terms
 
 
+def of_terms(terms, bounds):
+    """The whole numbers (n_queries, n) of terms; kernels cut them lower."""
+    with np.errstate(over="ignore"):
+        return np.minimum((terms.astype(float) - bounds.least) / bounds.unit[:, None], 2.0**40).astype(np.int64)
+
+
 def assert_below(numbers, bounds, distances):
     """Check the numbers (n_queries, n) that judge codes against the limits that the distances give."""
     unit, lowest, slack, _ = (np.reshape(each, (-1, 1)) for each in bounds)
-    limits = np.floor((distances - lowest) / unit + slack)
+    with np.errstate(over="ignore"):
+        limits = np.floor((distances - lowest) / unit + slack)
     assert (numbers <= limits).all()
     return limits - numbers
 
@@ -68,7 +88,7 @@ def test_no_distance_is_below_its_number_by_bytes(form, n_bytes, with_terms, rng
     sums = sum(numbers[b, codes[:, b], :5].astype(np.int64) for b in range(n_bytes)).T
     distances = base[:, None] + sum(tables[:, b, codes[:, b]] for b in range(n_bytes))
     if with_terms:
-        sums += ((terms.astype(float) - bounds.least) / bounds.unit[0]).astype(np.int64)
+        sums += of_terms(terms, bounds)[0]
         distances += terms
     above = assert_below(sums, bounds, distances)
     if form in ("plain", "whole"):  # and the bound is near
@@ -86,7 +106,7 @@ def test_no_distance_is_below_its_number_by_planes(form, n_bits, with_terms, rng
     sums = ((bits != bits_of(signs, n_bits)[:, None]) * levels_of(planes, n_bits)[:, None]).sum(axis=2)
     distances = base[:, None] + sum(x[:, [j]] * bits[:, j] for j in range(n_bits))
     if with_terms:
-        sums = sums + ((terms.astype(float) - bounds.least) / bounds.unit[:, None]).astype(np.int64)
+        sums = sums + of_terms(terms, bounds)
         distances += terms
     assert_below(sums, bounds, distances)
 

@@ -186,6 +186,67 @@ def test_many_codes(kind, form):
             np.testing.assert_array_equal(mine, theirs)
 
 
+def hard_weights(form, n_bits, rng):
+    """Weights of the bits that may break a bound in whole numbers."""
+    weights = rng.random(n_bits)
+    if form == "ties":
+        weights = rng.integers(0, 3, n_bits).astype(float)
+    if form == "one large":
+        weights[0] *= 1e4
+    if form == "zeros":
+        weights[:] = 0
+    if form == "huge":
+        weights *= 3e38 / weights.sum()
+    if form == "denormal":
+        weights *= 1e-310
+    if form == "denormal in float32":
+        weights *= 1e-41
+    if form == "huge and denormal":
+        weights *= np.where(np.arange(n_bits) == n_bits // 2, 1e38, 1e-310)
+    return weights
+
+
+HARD = ["ties", "one large", "zeros", "huge", "denormal", "denormal in float32", "huge and denormal"]
+
+
+@pytest.mark.parametrize("n_bits", [1, 5, 64, 100])
+@pytest.mark.parametrize("form", HARD)
+@pytest.mark.parametrize("most_by_planes", [0, 100])
+def test_weights_and_values_that_are_hard_to_bound(n_bits, form, most_by_planes, monkeypatch):
+    monkeypatch.setattr(scan, "_MOST_SUMMED", 0)
+    monkeypatch.setattr(scan, "_MOST_BY_PLANES", most_by_planes)
+    rng = np.random.default_rng(0)
+    bits, near = bits_of("learned", 2000, n_bits, 1), bits_of("learned", 12, n_bits, 2)
+    weights, codes = hard_weights(form, n_bits, rng), pack(bits)
+    values = rng.choice([-1.0, 1.0], (12, n_bits)) * np.minimum(weights / n_bits, 1e34)
+    real = PreparedQueries(n_bits, rng.normal(size=12) * np.abs(values).sum() / 100, values)
+    for asked, own in ((pack(near), weights), (real, None)):
+        base, tables = scan.Tabled(asked, own).tables()
+        total = sum(tables[:, b, codes[:, b]] for b in range(codes.shape[1]))
+        index, distances = Exact(n_bits, own), (base[:, None] + total).astype(np.float32)
+        index.add(codes)
+        for k in (1, 10, 700):
+            for mine, theirs in zip(index.search(asked, k), first_pairs(distances, np.arange(2000), k)):
+                np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize(("bounds", "units"), [("byte_bounds", 300), ("plane_bounds", 30)])
+def test_a_bound_above_a_distance_would_lose_neighbours(bounds, units, monkeypatch):
+    """So the tests of exact results see a wrong bound."""
+    monkeypatch.setattr(scan, "_MOST_SUMMED", 0)
+    monkeypatch.setattr(scan, "_MOST_BY_PLANES", 100 if bounds == "plane_bounds" else 0)
+    index, asked = Exact(64), prepare_values(np.random.default_rng(0).normal(size=(12, 64)))
+    index.add(pack(bits_of("learned", 2000, 64, 1)))
+    right, inner = index.search(asked, 10), getattr(scan, bounds)
+
+    def too_high(*words):
+        *judges, found = inner(*words)
+        return *judges, found._replace(lowest=found.lowest + units * found.unit)
+
+    monkeypatch.setattr(scan, bounds, too_high)
+    assert (index.search(asked, 10)[1] != right[1]).any()
+
+
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e33])
 def test_nothing_is_lost_to_rounding_where_a_large_base_hides_small_values(scale):
     rng = np.random.default_rng(0)

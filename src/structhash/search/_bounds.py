@@ -49,8 +49,7 @@ def byte_bounds(
     if len(terms):
         unit[:] = unit.max()
     numbers = np.zeros((n_bytes, 256, FEW_LANES if n_queries <= FEW_LANES else MANY_LANES), np.uint8)
-    levels = np.minimum((tables - lows[:, :, None]) / unit[:, None, None], 255)
-    numbers[:, :, :n_queries] = levels.transpose(1, 2, 0)
+    numbers[:, :, :n_queries] = _levels(tables - lows[:, :, None], unit[:, None, None], 255).transpose(1, 2, 0)
     sizes = np.abs(base) + np.maximum(np.abs(lows), np.abs(highs)).sum(axis=1)
     return numbers, _bounds(unit, base + lows.sum(axis=1), sizes, terms, n_bytes)
 
@@ -80,7 +79,7 @@ def plane_bounds(
     """
     weights, largest = np.abs(x), 2**N_PLANES - 1
     unit = _unit(weights, 2.5, largest)
-    levels = np.minimum(weights / unit[:, None], largest).astype(np.uint8)
+    levels = _levels(weights, unit[:, None], largest)
     planes = levels[:, None] >> np.arange(N_PLANES, dtype=np.uint8)[:, None] & 1
     lowest = base + np.minimum(x, 0).sum(axis=1)
     sizes = np.abs(base) + weights.sum(axis=1)
@@ -107,6 +106,12 @@ def _unit(spans: NDArray[np.float64], medians: float, largest: int) -> NDArray[n
     """
     cut = np.minimum(spans.max(axis=1), medians * np.median(spans, axis=1))
     return np.maximum(np.where(cut > 0, cut, spans.max(axis=1)) / largest, _LEAST_UNIT)
+
+
+def _levels(parts: NDArray[np.float64], unit: NDArray[np.float64], largest: int) -> NDArray[np.uint8]:
+    """Parts of distances in units, rounded down and cut."""
+    with np.errstate(over="ignore"):  # a huge part in tiny units
+        return np.minimum(parts / unit, largest).astype(np.uint8)
 
 
 def _bounds(
