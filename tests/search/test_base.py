@@ -345,7 +345,10 @@ def test_the_command_line_names_the_indexes_that_take_weights(toy, tmp_path, mon
     assert model.search_weights_ is not None
     found = CliRunner().invoke(app, [*words, "toy_index"])
     assert found.exit_code == 2
-    assert "model weighs its bits, which toy_index cannot; use --backend exact, or give --bits" in found.stderr
+    assert (
+        "model weighs its bits, which toy_index cannot; use --backend exact, flat, or give --bits"
+        in found.stderr
+    )
     assert CliRunner().invoke(app, [*words, "exact"]).exit_code == 0
     np.testing.assert_array_equal(load_index("new").weights, model.search_weights_)
 
