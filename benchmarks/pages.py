@@ -370,9 +370,21 @@ def query_maps():
     return table
 
 
+def rates():
+    """Rate of each kind of query beside faiss, on one thread, a column a length."""
+    found = json.loads((RESULTS / "search" / "rates.json").read_text())
+    table = head("index", "queries", *(name.removeprefix("sift x 10, ") for name in found))
+    for index, lines in next(iter(found.values())).items():
+        if index.endswith("1 thread"):
+            for form in list(lines)[1:]:
+                table.append(row(index, form, *(f"{each[index][form]['rate']:.2f}" for each in found.values())))
+    return table
+
+
 PAGES = {
     "baselines.md": (peers, originals),
     "method.md": (study, query_maps),
+    "search.md": (rates,),
     "results.md": (rivals, kernel, mixed, worlds, plenty, prefix, judged, seen, unseen, published),
     "speed.md": (speed, phases, sizes, versions),
 }

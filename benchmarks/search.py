@@ -7,15 +7,18 @@
   where there are judgements. Codes are learned without labels from the documents themselves. `auto` is what
   `fit_reader` chooses on held-out documents; no query takes part. Rows of glove have unit length, those of the
   others stay.
-- rates: milliseconds a query for the 100 nearest of 1,000,000 codes, on one thread, of several indexes by
-  turns, the best of five rounds. The codes are learned from SIFT descriptors. The million are the 100,000
-  descriptors ten times, each time with other noise of a fifth of the standard deviation of a feature.
+- rates: time a query for the 100 nearest of 1,000,000 codes, beside `IndexBinaryFlat` of faiss on the same
+  codes and queries. Each round runs all by turns; `ms` is the median over rounds, and `rate` the median of the
+  rate divided by that of faiss in the same round. The codes are learned from SIFT descriptors. The million are
+  the 100,000 descriptors ten times, each time with other noise of a fifth of the standard deviation of a
+  feature. A tenth: `among` is a mask of a random tenth. Bytes a code: what an index holds after its searches.
 """
 
 import argparse
 import json
 import os
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -33,7 +36,7 @@ from structhash.search import Exact, Flat
 SETS = ("npl_minilm", "dbpedia5k_minilm", "glove6b50_100k", "sift_bsds100k")
 READERS = ("bits", "real", "cells", "linear", "tables")
 SEED, K = 0, 10
-N_CODES, N_QUERIES, N_NEAREST, ROUNDS = 1_000_000, 64, 100, 5
+N_CODES, N_QUERIES, N_SINGLE, N_NEAREST, ROUNDS = 1_000_000, 64, 16, 100, 9
 
 
 def opened(folder: Path, name: str) -> dict[str, np.ndarray]:
@@ -102,8 +105,7 @@ def readers(folder: Path, bits: list[int]) -> Iterator[tuple[str, dict[str, Any]
 
 
 def rates(folder: Path, bits: list[int]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and milliseconds a query of each length."""
-    faiss.omp_set_num_threads(1)
+    """Name and rates of each length."""
     data, rng = opened(folder, "sift_bsds100k"), np.random.default_rng(SEED)
     X, Q = data["X"], data["Q"][:N_QUERIES]
     noise = X.std(axis=0) / 5
@@ -111,39 +113,77 @@ def rates(folder: Path, bits: list[int]) -> Iterator[tuple[str, dict[str, Any]]]
     for n_bits in bits:
         encoder = DistilHash(n_bits, random_state=SEED).fit(X[::10])
         codes = np.concatenate([encoder.encode(part) for part in rows])
-        yield f"sift x 10, {n_bits} bits", one_rate(encoder, codes, X, Q, rng)
+        weights, among = rng.random(n_bits) + 0.5, rng.random(len(codes)) < 0.1
+        queries = {
+            "bits": encoder.encode_queries(Q),
+            "real": encoder.prepare_queries(Q, reader="real"),
+            "tables": fit_reader(encoder, X, reader="tables").prepare(Q),
+        }
+        yield f"sift x 10, {n_bits} bits", rates_of(codes, n_bits, queries, weights, among)
 
 
-def one_rate(
-    encoder: DistilHash, codes: np.ndarray, X: np.ndarray, Q: np.ndarray, rng: np.random.Generator
+def rates_of(
+    codes: np.ndarray, n_bits: int, queries: dict[str, Any], weights: np.ndarray, among: np.ndarray
 ) -> dict[str, Any]:
-    """Milliseconds a query of each index and kind of query."""
-    n_bits = encoder.n_bits_
+    """Rates of batches and of single queries, on one thread and on two, and bytes a code."""
     binary = faiss.IndexBinaryFlat(8 * codes.shape[1])
     binary.add(codes)
-    exact, flat, weighted = Exact(n_bits), Flat(n_bits), Exact(n_bits, rng.random(n_bits) + 0.5)
-    for index in (exact, flat, weighted):
-        index.add(codes)
-    packed, real = encoder.encode_queries(Q), encoder.prepare_queries(Q, reader="real")
-    tables, tenth = fit_reader(encoder, X, reader="tables").prepare(Q), rng.random(len(codes)) < 0.1
-    runs: dict[str, Callable[[], Any]] = {
-        "faiss BinaryFlat": lambda: binary.search(packed, N_NEAREST),
-        "Exact": lambda: exact.search(packed, N_NEAREST),
-        "Flat": lambda: flat.search(packed, N_NEAREST),
-        "Exact, weights": lambda: weighted.search(packed, N_NEAREST),
-        "Exact, real": lambda: exact.search(real, N_NEAREST),
-        "Flat, real": lambda: flat.search(real, N_NEAREST),
-        "Exact, tables": lambda: exact.search(tables, N_NEAREST),
-        "Exact, a tenth": lambda: exact.search(packed, N_NEAREST, among=tenth),
-        "Exact, real, a tenth": lambda: exact.search(real, N_NEAREST, among=tenth),
-    }
-    best = dict.fromkeys(runs, np.inf)
+    indexes = {"Exact": (Exact(n_bits), Exact(n_bits, weights)), "Flat": (Flat(n_bits), Flat(n_bits, weights))}
+    for each in (*indexes["Exact"], *indexes["Flat"]):
+        each.add(codes)
+    found: dict[str, Any] = {}
+    for name, n_threads, size, n_queries in (
+        ("Exact", 1, "batches", N_QUERIES),
+        ("Exact", 1, "single queries", 1),
+        ("Flat", 2, "batches", N_QUERIES),
+    ):
+        faiss.omp_set_num_threads(n_threads)
+        plain, weighted = indexes[name]
+        runs = {"faiss": lambda part: binary.search(queries["bits"][part], N_NEAREST)}
+        for form, index, of in (
+            ("bits", plain, queries["bits"]),
+            ("weights", weighted, queries["bits"]),
+            ("real", plain, queries["real"]),
+            ("tables", plain, queries["tables"]),
+        ):
+            for words, limit in (("", None), (", a tenth", among)):
+                runs[form + words] = lambda part, index=index, of=of, limit=limit: index.search(
+                    of[part], N_NEAREST, among=limit
+                )
+        found[f"{name}, {size}, {n_threads} thread{'s' * (n_threads > 1)}"] = by_turns(runs, n_queries)
+    found["bytes a code"] = bytes_a_code(codes, n_bits, queries)
+    return found
+
+
+def by_turns(runs: dict[str, Callable[[slice], Any]], n_queries: int) -> dict[str, dict[str, float]]:
+    """Milliseconds a query and the rate beside the first run, medians over rounds."""
+    parts = [slice(i, i + n_queries) for i in range(0, N_QUERIES if n_queries > 1 else N_SINGLE, n_queries)]
+    times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(ROUNDS + 1):  # the first compiles
         for name, run in runs.items():
             start = time.perf_counter()
-            run()
-            best[name] = min(best[name], (time.perf_counter() - start) * 1000 / len(Q))
-    return {name: round(each, 3) for name, each in best.items()}
+            for part in parts:
+                run(part)
+            times[name].append((time.perf_counter() - start) * 1000 / (len(parts) * n_queries))
+    spent = {name: np.array(each[1:]) for name, each in times.items()}
+    first = next(iter(spent.values()))
+    return {
+        name: {"ms": round(float(np.median(each)), 3), "rate": round(float(np.median(first / each)), 2)}
+        for name, each in spent.items()
+    }
+
+
+def bytes_a_code(codes: np.ndarray, n_bits: int, queries: dict[str, Any]) -> dict[str, float]:
+    """What an index holds after searches with each kind of query."""
+    found = {}
+    for form, asked in queries.items():
+        tracemalloc.start()
+        index = Exact(n_bits)
+        index.add(codes)
+        index.search(asked, N_NEAREST)
+        found[form] = round(tracemalloc.get_traced_memory()[0] / len(codes), 1)
+        tracemalloc.stop()
+    return found
 
 
 def main() -> None:
@@ -152,7 +192,7 @@ def main() -> None:
     parser.add_argument("part", choices=("readers", "rates"))
     parser.add_argument("data", type=Path)
     parser.add_argument("output", type=Path)
-    parser.add_argument("--bits", default="64,128", help="lengths, with commas between")
+    parser.add_argument("--bits", default="64,128,256", help="lengths, with commas between")
     given = parser.parse_args()
     bits = [int(each) for each in given.bits.split(",")]
     lines: dict[str, Any] = {}

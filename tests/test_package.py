@@ -266,11 +266,13 @@ def imported_names(tree):
 
 
 def made_here(tree):
-    """Names bound to nothing but new objects: ``cls(...)``, ``Class(...)``, ``known[name](...)``, ``a - b``."""
+    """Names of new objects only: functions, ``cls(...)``, ``Class(...)``, ``known[name](...)``, ``a - b``."""
     made, others = set(), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
             others.add(node.arg)
+        elif isinstance(node, ast.FunctionDef):
+            made.add(node.name)
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 names = {part.id for part in parts(target) if isinstance(part, ast.Name)}
@@ -375,6 +377,7 @@ def test_an_object_may_change_itself_and_what_it_makes():
     assert not changed_from_outside(code + "; encoder.state['x']; words.update(a=1); vars(self).update(x=1)")
     for made in ("cls(3)", "Exact(3)", "known[name](3)", "cls(3) if a else cls(4)", "a - b"):
         assert not changed_from_outside(f"index = {made}\nindex.source = 1")
+    assert not changed_from_outside("def run(): pass\nrun.__signature__ = 1")
     assert not changed_from_outside("import warnings\nwarnings.showwarning = print")
 
 

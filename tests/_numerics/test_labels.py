@@ -126,3 +126,22 @@ def test_several_labels_a_row_are_indicators_and_no_classes():
     assert (values.tolist(), class_index.size, indicators.tolist()) == ([0, 1], 0, np.array(y, bool).tolist())
     with pytest.raises(ValueError, match="row 0 has 2 of the labels; give one label for each of the 3 rows"):
         read_classes(y, 3)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["cat", "dog", "cat "],
+        np.array(["cat", "dog", "cat\u00a0"]),
+        np.array([b"cat", b"dog", b" cat"]),
+        pd.Series(["caf\u00e9", "dog", "cafe\u0301"], dtype="string"),
+        pd.Categorical(["a b", "dog", "a  b"]),
+    ],
+)
+def test_labels_that_look_the_same_are_refused(y):
+    for read in (read_labels, read_classes):
+        with pytest.raises(
+            ValueError, match=r"y holds .* and .*, which look the same; write equal labels equally"
+        ):
+            read(y, 3)
+    assert len(read_classes(["Cat", "cat", "cats"], 3)[0]) == 3

@@ -38,6 +38,22 @@ def test_the_recommended_method_is_the_default(done):
     assert methods == "distilhash,structhash,cghash,one_hot,itq@database,lsh,float"
 
 
+def test_commands_that_read_data_take_the_same_options():
+    for command in ("fit", "encode", "search", "evaluate", "compare", "info"):
+        callback = next(each.callback for each in app.registered_commands if each.name == command)
+        *_, label, header, no_header, ignore, as_json = inspect.signature(callback).parameters.values()
+        found = {each.name: each.default for each in (label, header, no_header, ignore, as_json)}
+        expected = {"label": None, "header": False, "no_header": False, "ignore": None, "as_json": False}
+        assert found == expected, command
+
+
+def test_a_seed_promises_one_model_on_one_kind_of_machine():
+    for command in ("fit", "demo"):
+        callback = next(each.callback for each in app.registered_commands if each.name == command)
+        (option,) = inspect.get_annotations(callback, eval_str=True)["seed"].__metadata__
+        assert option.help == "Seed of random draws: one model on one kind of machine."
+
+
 def test_a_default_in_the_help_is_not_cut(done):
     for command in COMMANDS:
         assert "…" not in done(command, "--help"), command

@@ -62,8 +62,8 @@ def test_an_index_knows_its_model(here):
 
 
 def test_codes_name_their_model(machine, here, tmp_path):
-    facts = machine("index", "w.codes", "-o", tmp_path / "i", "--backend", "flat")
-    assert (facts["bits"], facts["weighted"]) == (12, False)
+    facts = machine("index", "w.codes", "--model", "w", "-o", tmp_path / "i", "--backend", "flat")
+    assert (facts["bits"], facts["weighted"]) == (12, True)
     assert load_index(tmp_path / "i").source == load_model("w").fingerprint()
 
 
@@ -71,7 +71,9 @@ def test_a_plain_index_of_a_model_that_weighs_its_bits_is_warned_of(run, here, t
     assert run("index", "w.codes", "-o", tmp_path / "i").stderr == (
         "warning: the model that made w.codes weighs its bits: give --model for distances by weight\n"
     )
-    assert load_index(tmp_path / "i").weights is None
+    made = load_index(tmp_path / "i")
+    assert made.weights is None
+    assert made.source == load_model("w").fingerprint()
 
 
 def test_codes_of_queries_in_an_index_are_warned_of_where_they_differ(run, done, tmp_path):
@@ -105,7 +107,6 @@ def test_bare_codes_and_a_model_are_warned_of(run, here, tmp_path):
         ("m.npy --model w --bits 7", []),
         ("m.npy --model train.npz", ["no model", "structhash fit makes models"]),
         ("m.npy --backend magic", ["--backend 'magic': give one of exact, flat"]),
-        ("w.npy --model w --backend flat", ["w weighs its bits, which flat cannot; use --backend exact"]),
         ("m.npy --ids twice.npy", []),
         ("m.npy --ids m.npy", []),
         ("m.npy --ids m", ["it is a structhash file of kind 'model', not a .npy file"]),

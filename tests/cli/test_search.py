@@ -67,7 +67,7 @@ def test_a_prefix_index_with_ids_is_searched_by_the_whole_model(machine, done, h
     done("encode", "w", "x.npy", "-o", codes, "--bits", 5)
     done("index", codes, "-o", out, "--model", "w", "--bits", 5)
     assert len(machine("search", out, "judged.npz", "--model", "w")["results"]) == 2
-    done("index", codes, "-o", out, "--bits", 5, "--ids", "ids.npy", "--backend", "flat")
+    done("index", codes, "-o", out, "--bits", 5, "--ids", "ids.npy", "--backend", "flat", "--model", "w")
     assert machine("search", out, codes, "-k", 1)["results"][0]["ids"][0] % 10 == 0
 
 

@@ -213,7 +213,7 @@ def test_a_model_is_not_saved_over_a_data_file(fitted, tmp_path):
     path = tmp_path / "x.npz"
     np.savez(path, X=X)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match=r"is a \.npz or other zip file; give another name"):
+    with pytest.raises(FileExistsError, match=r"is a \.npz or other zip file; give another name"):
         fitted.save(path)
     assert path.read_bytes() == before
     fitted.save(path, force=True)

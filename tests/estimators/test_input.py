@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits
 
 from structhash import CGHash, DistilHash, Qrels, StructHash
 from structhash.estimators._input import training_rows
+from structhash.estimators.loading import load_model
 from structhash.families.linear import Linear
 from structhash.pieces import names
 
@@ -463,3 +464,90 @@ def test_a_missing_number_does_not_hide_that_columns_are_moved():
         model.encode(missing[frame.columns[::-1]])
     with pytest.raises(ValueError, match="X holds NaN in row 3, column 1"):
         model.encode(missing)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        range(64),
+        range(5, 69),
+        pd.date_range("2020", periods=64),
+        [(j % 8, f"row{j // 8}") for j in range(64)],
+        [f"pixel{j}" for j in range(64)],
+    ],
+    ids=["0..", "5..", "dates", "tuples", "text"],
+)
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
+def test_columns_with_names_of_any_type_may_not_move(columns, tmp_path):
+    frame = pd.DataFrame(X, columns=pd.Index(columns))
+    moved, renamed = frame[frame.columns[::-1]], frame.set_axis([*range(100, 163), 3], axis=1)
+    fitted = DistilHash(**SMALL).fit(frame, Y)
+    fitted.save(tmp_path / "m")
+    for model in (fitted, load_model(tmp_path / "m")):
+        assert len(model.encode(frame)) == len(X)
+        for wrong in (moved, renamed):
+            for action in (model.encode, model.encode_queries, lambda rows, m=model: m.score(rows, Y)):
+                with pytest.raises(ValueError, match=r"feature names should match|the model was fitted on"):
+                    action(wrong)
+    with pytest.raises(ValueError, match=r"unlabeled: .*(should match|was fitted on)"):
+        DistilHash(4).fit(frame, Y, unlabeled=moved)
+
+
+def test_numbered_columns_in_order_are_an_array(model):
+    frame = pd.DataFrame(X)
+    again = DistilHash(**SMALL).fit(frame, Y)
+    assert again.column_names_ is None
+    for rows in (frame, X):
+        np.testing.assert_array_equal(again.encode(rows), model.encode(X))
+    np.testing.assert_array_equal(model.encode(frame), model.encode(X))
+    message = (
+        r"X has the columns 63, 62, .*; the model was fitted on 0, 1, .*, and column 0 is the first to differ"
+    )
+    with pytest.raises(ValueError, match=message):
+        model.encode(frame[frame.columns[::-1]])
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_names_given_later_hold_for_frames():
+    model, names = DistilHash(**SMALL).fit(X, Y), [f"pixel{j}" for j in range(64)]
+    model.name_columns(names)
+    frame = pd.DataFrame(X, columns=names)
+    np.testing.assert_array_equal(model.encode(frame), model.encode(X))
+    with pytest.raises(ValueError, match=r"the model was fitted on pixel0"):
+        model.encode(frame[names[::-1]])
+
+
+def test_names_of_an_earlier_fit_do_not_hold():
+    judged = np.array([[q, d, int(Y[q] == Y[d])] for q in range(9) for d in range(20, 60)])
+    named, other = (pd.DataFrame(X, columns=[f"{word}{j}" for j in range(64)]) for word in ("pixel", "other"))
+    model = DistilHash(4, random_state=0).fit(named, Y)
+    model.fit(X, Y, unlabeled=pd.DataFrame(X))
+    assert model.column_names_ is None
+    assert model.fit(named, Y).fit(other, Qrels(judged, Q=other[:9])).column_names_[0] == "other0"
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "message"),
+    [
+        (
+            pd.DataFrame(X, columns=[j % 63 for j in range(64)]),
+            ValueError,
+            "X has several columns named 0; give",
+        ),
+        (
+            pd.DataFrame(X).astype(pd.SparseDtype(float, 0)),
+            TypeError,
+            r"X is a sparse frame; give X\.astype\(float",
+        ),
+        (
+            pd.DataFrame(X).assign(a=[1, pd.NA] * 60)[["a"]],
+            ValueError,
+            "X lacks the number of row 1, column 'a'",
+        ),
+        ([[10**400, 1], [2, 3]], ValueError, "X holds a number beyond float64"),
+    ],
+    ids=["names", "sparse", "NA", "huge"],
+)
+def test_rows_of_odd_kinds_are_refused_with_a_remedy(rows, error, message):
+    with pytest.raises(error, match=message):
+        DistilHash(4).fit(rows, Y[: len(rows)])

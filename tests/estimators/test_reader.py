@@ -173,6 +173,17 @@ def test_a_file_holds_a_reader_and_not_its_model(encoder, reader, tmp_path):
     np.testing.assert_array_equal(mine.base, theirs.base)
 
 
+def test_a_reader_and_its_model_do_not_replace_each_other(encoder, tmp_path):
+    fitted, path = fit_reader(encoder, X, 13, "real"), tmp_path / "m"
+    encoder.save(path)
+    with pytest.raises(FileExistsError, match=r"m: .* of kind 'model'; give another name, or force=True"):
+        fitted.save(path)
+    fitted.save(path, force=True)
+    with pytest.raises(FileExistsError, match=r"m: .* of kind 'reader'; give another name, or force=True"):
+        encoder.save(path)
+    assert load_reader(path, encoder).name == "real"
+
+
 def test_a_chosen_reader_keeps_the_recalls(encoder, tmp_path):
     fitted = fit_reader(encoder, X)
     fitted.save(tmp_path / "r")

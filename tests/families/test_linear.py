@@ -7,7 +7,7 @@ import structhash.families.linear
 from structhash.families.linear import Linear
 from structhash.families.starts.random_planes import RandomPlanes
 from structhash.families.starts.spectral import Spectral
-from structhash.pair_weights import laplacian, pair_graph, score
+from structhash.pair_weights import Comparisons, laplacian, pair_graph, score
 from structhash.supervision import Labels
 
 
@@ -172,3 +172,15 @@ def test_rows_that_are_all_the_same_are_refused(value, dtype):
 def test_bad_settings(settings, message):
     with pytest.raises(ValueError, match=message):
         Linear(**settings)
+
+
+def test_a_plane_through_rows_moves_to_the_better_side():
+    Z = np.array([[-2.0], [0.0], [1.0], [5.0]])
+    one = np.array([0, 1])
+    for near, far, offset in ((0, 2, -0.5), (2, 0, 1.0)):  # row 1 joins its near one; the gap is halved
+        graph = pair_graph(Comparisons(np.array([1]), np.array([near]), one, np.array([far]), one), 4)
+        pairs = graph.pair_weights(np.array([-1.0, 1.0]))
+        assert structhash.families.linear._between_rows(Z, pairs, np.array([1.0, 0.0])) == [offset]
+    for plane in ([1.0, 0.25], [0.0, 0.0]):  # no row on it; all rows on it
+        found = structhash.families.linear._between_rows(Z, pairs, np.array(plane))
+        assert found.tolist() == plane[1:]

@@ -5,7 +5,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import rbf_kernel
 
 import structhash.families.rbf
-from structhash import CGHash, StructHash, load_model
+from structhash import CGHash, DistilHash, StructHash, load_model
 from structhash.families.linear import Linear
 from structhash.families.rbf import RBF
 from structhash.families.starts.spectral import Spectral
@@ -184,3 +184,19 @@ def test_from_fit_to_file_and_back(family, method, digits, tmp_path):
     fits[0].save(tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").encode(X), codes)
     assert fits[0].score(X[150:], y[150:]) > 0.4  # chance is 0.1
+
+
+@pytest.mark.parametrize("shape", ["random", "circle"])
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_codes_of_few_distinct_rows_depend_on_the_row_alone(n, shape):
+    angles = 2 * np.pi * np.arange(n) / n
+    circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    rows = np.random.default_rng(n).standard_normal((n, 2)) if shape == "random" else circle
+    X, y = np.repeat(rows, 4, axis=0), np.repeat(np.arange(n), 4)
+    for model in (StructHash(12, family="rbf"), DistilHash(12, family="rbf", embedding="centered")):
+        codes = model.set_params(random_state=0).fit(X, y).encode(rows)
+        assert len(np.unique(codes, axis=0)) == n
+        for copies in (1, 7, 100):
+            for row, code in zip(rows, codes, strict=True):
+                found = model.encode(np.tile(row, (copies, 1)))
+                np.testing.assert_array_equal(found, np.tile(code, (copies, 1)))

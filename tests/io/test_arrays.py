@@ -63,3 +63,16 @@ def test_map_array_maps_any_array_and_refuses_other_files(tmp_path):
         ValueError, match=r"objects\.npy: its array holds Python objects; save arrays of numbers"
     ):
         map_array(tmp_path / "objects.npy")
+
+
+def test_write_npy_replaces_what_numpy_does_but_no_file_of_ours(tmp_path):
+    path = tmp_path / "a.npy"
+    path.write_text("of another program")
+    write_npy(path, X)
+    write_npy(path, X[:1])
+    np.testing.assert_array_equal(np.load(path), X[:1])
+    files.save(path, {}, {}, kind="model", force=True)
+    content = path.read_bytes()
+    with pytest.raises(FileExistsError, match=r"a\.npy: .* of kind 'model'; give another name, or delete it$"):
+        write_npy(path, X)
+    assert path.read_bytes() == content

@@ -69,3 +69,16 @@ def test_content_that_is_not_codes_is_refused(tmp_path, arrays, header):
     container.save(tmp_path / "c", arrays, header, "codes")
     with pytest.raises(ValueError, match=r"cannot read .*c: .*; write the codes again"):
         load_codes(tmp_path / "c")
+
+
+@pytest.mark.parametrize("name", ["c", "c.npy"])
+def test_codes_replace_codes_and_no_model(tmp_path, name):
+    path = tmp_path / name
+    container.save(path, {}, {}, "model")
+    content = path.read_bytes()
+    with pytest.raises(FileExistsError, match=rf"{name}: .* kind 'model'; give another name"):
+        save_codes(path, [TABLE], 3, 10)
+    assert path.read_bytes() == content
+    save_codes(path, [TABLE], 3, 10, force=True)
+    save_codes(path, [TABLE[:1]], 1, 10)
+    np.testing.assert_array_equal(load_codes(path).table, TABLE[:1])

@@ -84,7 +84,7 @@ def test_save_replaces_no_file_of_another_program(tmp_path):
         (b"\0", "no whole structhash file"),
     ):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=f"cannot write .*: the file exists and is {found}; give"):
+        with pytest.raises(FileExistsError, match=f"cannot write .*: the file exists and is {found}; give"):
             files.save(path, {}, {}, kind="toy")
         assert path.read_bytes() == content
     too_few = files.Blocks(np.dtype(np.uint8), (2, 1), iter([np.zeros((1, 1), np.uint8)]))
@@ -92,10 +92,24 @@ def test_save_replaces_no_file_of_another_program(tmp_path):
         files.save(path, {"a": too_few}, {}, kind="toy", force=True)
     assert path.read_bytes() == content  # a forced write that fails leaves the old file
     files.save(path, {}, {}, kind="toy", force=True)
-    files.save(path, {}, {"n": 1}, kind="other")  # one of ours is replaced
-    assert files.header(path)["kind"] == "other"
     path.write_bytes(b"")
     files.save(path, {}, {}, kind="toy")
+
+
+def test_save_replaces_files_of_its_kind_only(tmp_path):
+    path = tmp_path / "x"
+    files.save(path, {}, {"n": 1}, kind="index.exact")
+    files.save(path, {}, {"n": 2}, kind="index.flat")
+    content = path.read_bytes()
+    message = (
+        "x: the file exists and is a structhash file of kind 'index.flat'; give another name, or force=True"
+    )
+    for kind in ("model", "indexes", "index_of.flat"):
+        with pytest.raises(FileExistsError, match=f"{message}$"):
+            files.save(path, {}, {}, kind=kind)
+    assert path.read_bytes() == content
+    files.save(path, {}, {}, kind="model", force=True)
+    assert files.header(path)["kind"] == "model"
 
 
 def test_load_refuses_missing_and_folders(tmp_path):

@@ -125,7 +125,7 @@ def test_a_saved_index_comes_back(piece, n, tmp_path):
 @EVERY
 def test_an_index_is_not_saved_over_a_data_file(piece, tmp_path):
     np.save(tmp_path / "x.npy", np.zeros(3))
-    with pytest.raises(ValueError, match=r"is a \.npy file; give another name"):
+    with pytest.raises(FileExistsError, match=r"is a \.npy file; give another name"):
         piece(8).save(tmp_path / "x.npy")
     assert len(np.load(tmp_path / "x.npy")) == 3
     piece(8).save(tmp_path / "x.npy", force=True)
@@ -347,7 +347,7 @@ def test_the_command_line_names_the_indexes_that_take_weights(toy, tmp_path, mon
     found = CliRunner().invoke(app, [*words, "toy_index"])
     assert found.exit_code == 2
     assert (
-        "model weighs its bits, which toy_index cannot; use --backend exact, ivf, or give --bits"
+        "model weighs its bits, which toy_index cannot; use --backend exact, flat, ivf, or give --bits"
         in found.stderr
     )
     assert CliRunner().invoke(app, [*words, "exact"]).exit_code == 0

@@ -1,6 +1,5 @@
 """Search by faiss, with the results of `Exact`."""
 
-import gc
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,12 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import structhash.search._fast_scan as fast_scan
 import structhash.search._stored as module
 from structhash.codes import PreparedQueries, pack, prepare_values
-from structhash.io import container as files
 from structhash.search import Exact, Flat, load_index
-from structhash.search._kept import Kept
 
 NO_CODE = 2**31 - 1
 
@@ -122,11 +118,36 @@ def test_failed_add_changes_nothing(first, codes, ids, error, message):
     assert index.search(np.array([[1]], dtype=np.uint8), 3)[1].tolist() == [[*(first or [0, 1]), -1]]
 
 
-def test_weights_in_a_file_are_refused(tmp_path):
-    arrays = {"codes": np.zeros((1, 1), dtype=np.uint8), "weights": np.ones(8)}
-    files.save(tmp_path / "index", arrays, {"n_bits": 8}, kind="index.flat")
-    with pytest.raises(ValueError, match=r"cannot read .*index: it has weights, which Flat does not take"):
-        load_index(tmp_path / "index")
+def test_weights_are_saved_and_refused_where_faiss_has_none(tmp_path):
+    index = Flat(3, [0.5, 1, 2])
+    index.add(np.array([[0], [1], [6]], dtype=np.uint8))
+    index.save(tmp_path / "index")
+    for made in (index, load_index(tmp_path / "index")):
+        distances, ids = made.search(np.zeros((1, 1), np.uint8), 3)
+        assert (distances.tolist(), ids.tolist()) == ([[0.0, 0.5, 3.0]], [[0, 1, 2]])
+    for refused in (index.to_faiss, lambda: index.write_faiss(tmp_path / "faiss")):
+        with pytest.raises(ValueError, match="a binary index of faiss has no weights; save this index by save"):
+            refused()
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
+
+
+@pytest.mark.parametrize("form", ["bits", "weights", "values", "tables"])
+def test_threads_give_what_one_thread_gives(form):
+    rng, codes, queries = np.random.default_rng(0), random_codes(100_000, 16, 1), random_codes(40, 16, 2)
+    flat, exact = (each(16, rng.random(16) if form == "weights" else None) for each in (Flat, Exact))
+    if form == "weights":
+        exact.weights = flat.weights
+    if form == "values":
+        queries = prepare_values(rng.normal(size=(40, 16)))
+    if form == "tables":
+        queries = PreparedQueries(16, np.zeros(40), rng.integers(0, 9, (40, 2, 256)))
+    for index in (flat, exact):
+        index.add(codes)
+    for threads in (2, 3):
+        faiss.omp_set_num_threads(threads)
+        for k in (1, 100, 60_000):
+            assert_same(flat, exact, queries[:5], k, 0)
+        assert_same(flat, exact, queries, 10, 0)
 
 
 def test_ids_and_table_ascend():
@@ -254,6 +275,21 @@ def test_files_that_faiss_wrote_open(kind, n, n_bits, tmp_path):
     np.testing.assert_array_equal(opened.ids, np.arange(n) if kind is None else ids[order])
 
 
+def test_files_of_faiss_replace_each_other_and_no_index_of_ours(tmp_path):
+    index, path = Flat(16), tmp_path / "index"
+    index.save(path)
+    with pytest.raises(
+        FileExistsError, match=r"index: .* of kind 'index\.flat'; give another name, or delete it$"
+    ):
+        index.write_faiss(path)
+    assert len(Flat.load(path)) == 0
+    path.write_bytes(b"of another program")
+    index.write_faiss(path)
+    index.add(random_codes(3, 16, 0))
+    index.write_faiss(path)
+    assert len(Flat.read_faiss(path)) == 3
+
+
 def test_threads_read_files_while_another_uses_faiss(tmp_path):
     """Small files and a large one open at once, and the limit of faiss on what it reads does not move."""
     limit = faiss.get_deserialization_vector_byte_limit()
@@ -345,68 +381,3 @@ structhash.search.flat.Flat(8)
 assert "faiss" in sys.modules
 """
     subprocess.run([sys.executable, "-c", lines], check=True)
-
-
-@pytest.mark.parametrize("n_bits", [5, 8, 20, 33, 64, 100, 256])
-@pytest.mark.parametrize("form", ["values", "ties", "one large", "large base"])
-def test_the_four_bit_scan_proves_what_it_gives(n_bits, form, monkeypatch):
-    monkeypatch.setattr(fast_scan, "_LEAST_CODES", 100)
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(3000, 6)) @ rng.normal(size=(6, n_bits))
-    values = rng.normal(size=(12, n_bits))
-    if form == "ties":
-        values = rng.integers(-1, 2, (12, n_bits)).astype(float)
-    if form == "one large":
-        values[:, 0] *= 1000
-    queries = prepare_values(values)
-    if form == "large base":
-        queries = PreparedQueries(n_bits, queries.base + 1e5, queries.values)
-    flat, exact = both(n_bits, pack(rows > 0), rng.permutation(9000)[:3000])
-    for k in (1, 10, 200):
-        for mine, theirs in zip(flat.search(queries, k), exact.search(queries, k)):
-            np.testing.assert_array_equal(mine, theirs)
-
-
-def test_most_queries_are_proved_at_once_and_others_are_widened(monkeypatch):
-    monkeypatch.setattr(fast_scan, "_LEAST_CODES", 100)
-    counts = []
-    inner = fast_scan._candidates
-
-    def counted(*words):
-        found = inner(*words)
-        counts.append((words[-1], int(found[2].sum()), len(found[2])))
-        return found
-
-    monkeypatch.setattr(fast_scan, "_candidates", counted)
-    rng = np.random.default_rng(0)
-    codes = pack(rng.normal(size=(20_000, 16)) @ rng.normal(size=(16, 64)) > 0)
-    index = Flat(64)
-    index.add(codes)
-    index.search(prepare_values(rng.normal(size=(50, 64))), 10)
-    assert counts[0][0] == 40
-    assert counts[0][1] > 25
-    assert sum(proved for _, proved, _ in counts) <= 50
-
-
-def test_the_error_of_the_four_bit_scan_is_below_its_bound():
-    rng = np.random.default_rng(0)
-    codes = random_codes(5000, 64, 1)
-    bits = np.unpackbits(codes, axis=1, bitorder="little").astype(float)
-    index = fast_scan._fast_index(faiss, codes)
-    for x in (rng.normal(size=(30, 64)), rng.exponential(size=(30, 64)) ** 4, np.eye(64)[:30] * 7):
-        x = x.astype(np.float32)
-        products, rows = index.search(x, 400)
-        exact = np.stack([bits[row] @ each.astype(float) for row, each in zip(rows, x)])
-        spans = np.abs(x).reshape(30, 16, 4).sum(axis=2)
-        steps = np.minimum(255 / spans.max(axis=1), 65535 / spans.sum(axis=1))
-        assert (np.abs(products - exact).max(axis=1) <= 8 / steps + 1e-5 * spans.sum(axis=1)).all()
-
-
-def test_what_is_kept_of_a_block_goes_with_it():
-    kept, codes = Kept(), random_codes(10, 8, 0)
-    assert kept.get(codes, len) == kept.get(codes, lambda block: -1) == 10
-    other = random_codes(11, 8, 0)
-    assert kept.get(other, len) == 11
-    del codes
-    gc.collect()
-    assert len(kept._entries) == 1

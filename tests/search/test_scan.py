@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from structhash.codes import PreparedQueries, byte_tables, hamming, pack, prepare_values, unpack
+import structhash.search._scan as scan
+from structhash.codes import Decoder, PreparedQueries, byte_tables, hamming, pack, prepare_values, unpack
 from structhash.pieces import classes
 from structhash.search import Exact
 
@@ -104,16 +105,146 @@ def test_packed_queries_with_and_without_weights(n_bits):
                 np.testing.assert_array_equal(mine, theirs)
 
 
+def asked_in(form, queries, rng):
+    """What is searched for, the weights of the index, and the distances to codes as a function of these."""
+    n, n_bits = queries.shape
+    packed, weights = pack(queries), None
+    if form == "plain":
+        return packed, None, lambda codes: hamming(packed, codes)
+    if form == "weights":
+        weights = rng.integers(0, 5, n_bits) / 4 * rng.choice([1, 1, 3.3], n_bits)
+
+        def weighted(codes):
+            tables, total = byte_tables(weights), 0.0
+            for b in range(codes.shape[1]):
+                total = total + tables[b][packed[:, b][:, None] ^ codes[:, b]]
+            return np.float32(total)
+
+        return packed, weights, weighted
+    signed = queries * 2.0 - 1
+    values = {"real": signed * rng.exponential(size=signed.shape), "ties": signed * rng.integers(0, 3, n_bits)}
+    decoder, base = None, rng.normal(size=n)
+    if form in values:
+        asked = prepare_values(values[form])
+    elif form == "linear":
+        vectors = rng.normal(size=(n_bits, 3))
+        decoder = Decoder(n_bits, rng.normal(size=3), vectors)
+        asked = PreparedQueries(n_bits, base, -2 * rng.normal(size=(n, 3)) @ vectors.T, decoder)
+    else:
+        vectors = rng.integers(-3, 4, (-(-n_bits // 8), 256, 3))
+        decoder = Decoder(n_bits, np.zeros(3), vectors) if form == "tables and lengths" else None
+        tables = -2 * np.einsum("qd,bvd->qbv", rng.integers(-3, 4, (n, 3)), vectors)
+        asked = PreparedQueries(
+            n_bits, np.round(base), tables + (0 if decoder else rng.random(tables.shape)), decoder
+        )
+
+    def prepared(codes):
+        tables, total = asked.tables(), 0.0
+        for b in range(codes.shape[1]):
+            total = total + tables[:, b, codes[:, b]]
+        lengths = 0.0 if decoder is None else decoder.squared_lengths(codes)
+        return np.float32(asked.base[:, None] + total + lengths)
+
+    return asked, None, prepared
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["random", "clustered", "learned"])
-@pytest.mark.parametrize("form", ["values", "ties", "tables"])
-def test_many_codes_over_several_blocks(kind, form):
-    bits, queries = bits_of(kind, 20_000, 24, 1), queries_of(form, 24, 2)
-    distances, index = brute_force(queries, bits), Exact(24)
+@pytest.mark.parametrize("form", ["plain", "weights", "real", "ties", "linear", "tables", "tables and lengths"])
+def test_ten_thousand_queries_of_every_length(kind, form, monkeypatch):
+    """By each way of the engine, with and without a filter."""
+    n_queries = 0
+    for n_bits in range(1, 257):
+        rng = np.random.default_rng(n_bits)
+        bits, near = bits_of(kind, 340, n_bits, n_bits), bits_of(kind, 40, n_bits, 1000 + n_bits)
+        asked, weights, distances_to = asked_in(form, near, rng)
+        distances, mask, k = distances_to(pack(bits)), rng.random(340) < 0.3, int(rng.integers(1, 15))
+        expected = first_pairs(distances, np.arange(340), k)
+        filtered = first_pairs(distances[:, mask], np.flatnonzero(mask), k)
+        n_queries += len(near)
+        for most_summed, most_by_planes in ((0, 0), (0, 100), (10**9, 0)):  # by tables, by planes, in float64
+            monkeypatch.setattr(scan, "_MOST_SUMMED", most_summed)
+            monkeypatch.setattr(scan, "_MOST_BY_PLANES", most_by_planes)
+            index = Exact(n_bits, weights)
+            index.add(pack(bits))
+            for among, right in ((None, expected), (mask, filtered)):
+                for mine, theirs in zip(index.search(asked, k, among=among), right):
+                    np.testing.assert_array_equal(mine, theirs)
+    assert n_queries > 10_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["random", "clustered", "learned"])
+@pytest.mark.parametrize("form", ["plain", "weights", "ties", "tables", "tables and lengths"])
+def test_many_codes(kind, form):
+    bits, rng = bits_of(kind, 20_000, 24, 1), np.random.default_rng(0)
+    asked, weights, distances_to = asked_in(form, bits_of(kind, 40, 24, 2), rng)
+    index, distances = Exact(24, weights), distances_to(pack(bits))
     index.add(pack(bits))
     for k in (1, 100, 5000):
-        for mine, theirs in zip(index.search(queries, k), first_pairs(distances, np.arange(20_000), k)):
+        for mine, theirs in zip(index.search(asked, k), first_pairs(distances, np.arange(20_000), k)):
             np.testing.assert_array_equal(mine, theirs)
+
+
+def hard_weights(form, n_bits, rng):
+    """Weights of the bits that may break a bound in whole numbers."""
+    weights = rng.random(n_bits)
+    if form == "ties":
+        weights = rng.integers(0, 3, n_bits).astype(float)
+    if form == "one large":
+        weights[0] *= 1e4
+    if form == "zeros":
+        weights[:] = 0
+    if form == "huge":
+        weights *= 3e38 / weights.sum()
+    if form == "denormal":
+        weights *= 1e-310
+    if form == "denormal in float32":
+        weights *= 1e-41
+    if form == "huge and denormal":
+        weights *= np.where(np.arange(n_bits) == n_bits // 2, 1e38, 1e-310)
+    return weights
+
+
+HARD = ["ties", "one large", "zeros", "huge", "denormal", "denormal in float32", "huge and denormal"]
+
+
+@pytest.mark.parametrize("n_bits", [1, 5, 64, 100])
+@pytest.mark.parametrize("form", HARD)
+@pytest.mark.parametrize("most_by_planes", [0, 100])
+def test_weights_and_values_that_are_hard_to_bound(n_bits, form, most_by_planes, monkeypatch):
+    monkeypatch.setattr(scan, "_MOST_SUMMED", 0)
+    monkeypatch.setattr(scan, "_MOST_BY_PLANES", most_by_planes)
+    rng = np.random.default_rng(0)
+    bits, near = bits_of("learned", 2000, n_bits, 1), bits_of("learned", 12, n_bits, 2)
+    weights, codes = hard_weights(form, n_bits, rng), pack(bits)
+    values = rng.choice([-1.0, 1.0], (12, n_bits)) * np.minimum(weights / n_bits, 1e34)
+    real = PreparedQueries(n_bits, rng.normal(size=12) * np.abs(values).sum() / 100, values)
+    for asked, own in ((pack(near), weights), (real, None)):
+        base, tables = scan.Tabled(asked, own).tables()
+        total = sum(tables[:, b, codes[:, b]] for b in range(codes.shape[1]))
+        index, distances = Exact(n_bits, own), (base[:, None] + total).astype(np.float32)
+        index.add(codes)
+        for k in (1, 10, 700):
+            for mine, theirs in zip(index.search(asked, k), first_pairs(distances, np.arange(2000), k)):
+                np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize(("bounds", "units"), [("byte_bounds", 300), ("plane_bounds", 30)])
+def test_a_bound_above_a_distance_would_lose_neighbours(bounds, units, monkeypatch):
+    """So the tests of exact results see a wrong bound."""
+    monkeypatch.setattr(scan, "_MOST_SUMMED", 0)
+    monkeypatch.setattr(scan, "_MOST_BY_PLANES", 100 if bounds == "plane_bounds" else 0)
+    index, asked = Exact(64), prepare_values(np.random.default_rng(0).normal(size=(12, 64)))
+    index.add(pack(bits_of("learned", 2000, 64, 1)))
+    right, inner = index.search(asked, 10), getattr(scan, bounds)
+
+    def too_high(*words):
+        *judges, found = inner(*words)
+        return *judges, found._replace(lowest=found.lowest + units * found.unit)
+
+    monkeypatch.setattr(scan, bounds, too_high)
+    assert (index.search(asked, 10)[1] != right[1]).any()
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e33])

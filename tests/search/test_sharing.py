@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import faiss
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import structhash.search._blocks as blocks
+from structhash.codes import Decoder, PreparedQueries, prepare_values
 from structhash.pieces import classes
 from structhash.search import load_index
 
@@ -147,6 +149,30 @@ def test_small_blocks_are_merged(piece):
         index.add(codes[rows])
     assert len(index._blocks) <= 3
     assert_nearest(index.search(codes[:2], 50), codes[:2], codes, np.arange(5000))
+
+
+@EVERY
+def test_an_index_of_64_bits_holds_at_most_20_bytes_a_code(piece):
+    """8 for the code, 8 for an id of its own, 4 for the length of its vector after a search with a decoder."""
+    n, codes, rng = 100_000, random_codes(100_000, 0), np.random.default_rng(0)
+    decoder = Decoder(64, np.zeros(2), rng.normal(size=(8, 256, 2)))
+    queries = (
+        codes[:3],
+        prepare_values(rng.normal(size=(3, 64))),
+        prepare_values(rng.normal(size=(40, 64))),
+        PreparedQueries(64, np.zeros(3), rng.normal(size=(3, 8, 256)), decoder),
+    )
+    for measured in (False, True):  # the first loads the kernels
+        if measured:
+            tracemalloc.start()
+        index = piece(64)
+        index.add(codes, np.arange(n))
+        for asked in queries:
+            index.search(asked, 10)
+            index.search(asked, 10, among=np.arange(0, n, 10))
+    held = tracemalloc.get_traced_memory()[0] / n
+    tracemalloc.stop()
+    assert 19 < held < 20.2
 
 
 # copies and processes

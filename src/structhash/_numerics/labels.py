@@ -5,13 +5,14 @@ Every method, score and protocol reads labels here, so that the same y is taken 
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RowLabels", "read_classes", "read_labels"]
+__all__ = ["RowLabels", "read_classes", "read_labels", "refuse_look_alikes"]
 
 _KINDS: dict[str, tuple[type, ...]] = {  # labels of one kind have a total order
     "booleans": (bool, np.bool_),
@@ -64,8 +65,8 @@ def read_labels(y: Any, n_rows: int) -> RowLabels:
     Raises
     ------
     ValueError, TypeError
-        If labels and rows differ in number, a label is missing, or labels are of another type or of several
-        kinds.
+        If labels and rows differ in number, a label is missing, or labels are of another type, of several
+        kinds, or look the same.
 
     Examples
     --------
@@ -96,6 +97,8 @@ def read_labels(y: Any, n_rows: int) -> RowLabels:
         values = np.array([value.decode("latin-1") for value in values.tolist()])
     elif labels.dtype.kind in "mM" or (len(values) and isinstance(values[0], date)):
         values = values.astype(str)
+    if len(values) and isinstance(values[0], str):
+        refuse_look_alikes(values.tolist(), "y")
     return RowLabels(values, index)
 
 
@@ -125,6 +128,24 @@ def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
             f"give one label for each of the {n_rows} rows; in Python, StructHash and CGHash take several, too"
         )
     return values, index
+
+
+def refuse_look_alikes(labels: list[str], name: str) -> None:
+    """Raise ValueError if two labels differ only in blanks, or in how Unicode writes a letter.
+
+    >>> refuse_look_alikes(["cat", "cat "], "y")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: y holds 'cat' and 'cat ', which look the same; write equal labels equally (see ...)
+    """
+    looks: dict[str, str] = {}
+    for label in labels:
+        other = looks.setdefault(" ".join(unicodedata.normalize("NFC", label).split()), label)
+        if other != label:
+            raise ValueError(
+                f"{name} holds {other!a} and {label!a}, which look the same; write equal labels equally "
+                "(see unicodedata.normalize, str.strip)"
+            )
 
 
 def _as_array(y: Any) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from structhash.cli._options import Header, Ignore, Json, Label, NoHeader, Seed, argument, choices
+from structhash.cli._options import Choices, Json, Seed, argument, reads_data
 
 __all__ = ["demo", "info", "pieces"]
 
@@ -38,15 +38,14 @@ def pieces(
     print_pieces(kind, as_json)
 
 
+@reads_data
 def info(
     file: Annotated[Path, argument("FILE", "Model, index, codes or data.")],
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
+    *,
+    choices: Choices,
     as_json: Json = False,
 ) -> None:
     """Say what a file is: kind, class, sizes, what a model learned and why, and its settings."""
     from structhash.cli.info import print_info
 
-    print_info(file, as_json, choices=choices(label, header, no_header, ignore))
+    print_info(file, as_json, choices=choices)

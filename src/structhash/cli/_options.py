@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,24 +41,46 @@ Measures = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Let -o replace a file of another kind or comparison.")]
-Label = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Labels: a column (.csv) or an array (.npz); none: no labels.",
-        show_default="found by name",
-    ),
-]
-Header = Annotated[bool, typer.Option("--header", help="The first line of a .csv names the columns.")]
-NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line of a .csv is a row.")]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="Leave out a column of a .csv, such as ids; repeat. none: none."),
-]
+Choices = dict[str, Any]  # keywords of `structhash.io.read`: how the command line says a data file is read
 
 
-def choices(label: str | None, header: bool, no_header: bool, ignore: list[str] | None) -> dict[str, Any]:
-    """How a data file is read: keywords of `structhash.io.read`."""
+def choices(
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Labels: a column (.csv) or an array (.npz); none: no labels.",
+            show_default="found by name",
+        ),
+    ] = None,
+    header: Annotated[
+        bool, typer.Option("--header", help="The first line of a .csv names the columns.")
+    ] = False,
+    no_header: Annotated[bool, typer.Option("--no-header", help="The first line of a .csv is a row.")] = False,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Leave out a column of a .csv, such as ids; repeat. none: none."),
+    ] = None,
+) -> Choices:
+    """How a data file is read, of the options that say so."""
     if header and no_header:
         raise ValueError("--header and --no-header contradict each other; give one of them")
     return {"label": label, "header": header if header or no_header else None, "ignore": tuple(ignore or ())}
+
+
+def reads_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `choices`, in the place of its keyword argument `choices`."""
+    own, options = (inspect.signature(each, eval_str=True).parameters for each in (command, choices))
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        how = choices(**{name: given.pop(name) for name in options})
+        command(**given, choices=how)
+
+    shown = [
+        each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in own.items()
+        for each in (options.values() if name == "choices" else [parameter])
+    ]
+    run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    return run

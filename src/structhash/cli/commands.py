@@ -10,20 +10,17 @@ import typer
 from structhash import __version__
 from structhash.cli._about_commands import demo, info, pieces
 from structhash.cli._options import (
+    Choices,
     Data,
     Force,
-    Header,
-    Ignore,
     Json,
-    Label,
     Measures,
     Model,
-    NoHeader,
     Queries,
     Seed,
     argument,
-    choices,
     output,
+    reads_data,
 )
 from structhash.cli.console import Commands
 
@@ -73,6 +70,7 @@ def _main(
 
 
 @app.command("fit", epilog="Example: structhash fit train.npz -o m.structhash --bits 32")
+@reads_data
 def _fit(
     data: Data,
     out: Annotated[Path, output("The model file to write.")],
@@ -94,10 +92,8 @@ def _fit(
     tune: _Tune = None,
     seed: Seed = 0,
     force: Force = False,
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
+    *,
+    choices: Choices,
     as_json: Json = False,
 ) -> None:
     """Learn a model, and report what was learned and why.
@@ -124,11 +120,12 @@ def _fit(
         seed=seed,
         force=force,
         as_json=as_json,
-        choices=choices(label, header, no_header, ignore),
+        choices=choices,
     )
 
 
 @app.command("encode", epilog="Example: structhash encode m.structhash database.npy -o codes.structhash")
+@reads_data
 def _encode(
     model: Model,
     data: Data,
@@ -145,10 +142,8 @@ def _encode(
         ),
     ] = False,
     force: Force = False,
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
+    *,
+    choices: Choices,
     as_json: Json = False,
 ) -> None:
     """Turn vectors into packed codes."""
@@ -162,7 +157,7 @@ def _encode(
         as_queries=queries,
         force=force,
         as_json=as_json,
-        choices=choices(label, header, no_header, ignore),
+        choices=choices,
     )
 
 
@@ -201,6 +196,7 @@ def _index(
 @app.command(
     "search", epilog="Example: structhash search index.structhash queries.npy --model m.structhash -k 5"
 )
+@reads_data
 def _search(
     index: Annotated[Path, argument("INDEX", "An index that index made.")],
     queries: Annotated[
@@ -219,10 +215,8 @@ def _search(
         output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
     ] = None,
     force: Force = False,
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
+    *,
+    choices: Choices,
     as_json: Json = False,
 ) -> None:
     """Find the nearest codes of each query.
@@ -243,7 +237,7 @@ def _search(
         out=out,
         force=force,
         as_json=as_json,
-        choices=choices(label, header, no_header, ignore),
+        choices=choices,
     )
 
 
@@ -277,6 +271,7 @@ def _dedup(
     "evaluate",
     epilog="Example: structhash evaluate m.structhash test.npz --measure map,precision@10 -o scores.json",
 )
+@reads_data
 def _evaluate(
     model: Model,
     data: Data,
@@ -288,10 +283,8 @@ def _evaluate(
     ] = "expected",
     out: Annotated[Path | None, output("Also write the result to this JSON file.")] = None,
     force: Force = False,
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
+    *,
+    choices: Choices,
     as_json: Json = False,
 ) -> None:
     """Score a model by retrieval on rows that it has NOT been fitted on.
@@ -314,7 +307,7 @@ def _evaluate(
         out=out,
         force=force,
         as_json=as_json,
-        choices=choices(label, header, no_header, ignore),
+        choices=choices,
     )
 
 
@@ -322,6 +315,7 @@ def _evaluate(
     "compare",
     epilog='Example: structhash compare data.npz --methods "distilhash,itq,lsh" --bits 32 -o result.json',
 )
+@reads_data
 def _compare(
     data: Data,
     methods: Annotated[
@@ -353,10 +347,8 @@ def _compare(
         Path | None, output("Write this JSON file; an interrupted command goes on from FILE.part.")
     ] = None,
     force: Force = False,
-    label: Label = None,
-    header: Header = False,
-    no_header: NoHeader = False,
-    ignore: Ignore = None,
+    *,
+    choices: Choices,
     as_json: Json = False,
 ) -> None:
     """Fit and score several methods on the same splits.
@@ -380,7 +372,7 @@ def _compare(
         out=out,
         force=force,
         as_json=as_json,
-        choices=choices(label, header, no_header, ignore),
+        choices=choices,
     )
 
 

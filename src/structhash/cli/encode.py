@@ -70,6 +70,7 @@ def encode(
             coded_as=coded_as,
             queries_differ=encoder.queries_differ(n_bits),
             weighted=encoder.search_weights_ is not None,
+            force=force,
         )
     facts = {"rows": n_rows, "bits": n_bits, "bytes": n_rows * n_bytes}
     print_facts({**facts, "coded as": coded_as, "file": str(out)}, as_json)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.labels import read_classes
 from structhash._numerics.validation import describe, join_names
+from structhash.cli._options import Choices
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation.judged import check_judged_method
 from structhash.evaluation.methods import Method, every_method, parse_method, split_specs
@@ -30,8 +31,6 @@ __all__ = [
     "split_methods",
     "split_numbers",
 ]
-
-Choices = dict[str, Any]  # keywords of `structhash.io.read`: how the command line says a data file is read
 
 
 def split_numbers(option: str, text: str, least: int) -> list[int]:

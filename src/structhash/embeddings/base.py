@@ -179,6 +179,10 @@ class Embedding:
         check_fields(self.state_fields, state, {"n_features": row.shape[1]})
         return self.embed(row, state)
 
+    def new_class_share(self, X: NDArray[Any], state: Params) -> float:
+        """Share of rows X (n, d) that are at least of no known class and coded badly; 0 where nothing tells."""
+        return 0.0
+
     def affine(self, state: Params) -> Affine | None:
         """The affine form, if there is one; with it planes among vectors are planes among rows."""
         return None

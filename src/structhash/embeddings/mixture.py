@@ -24,6 +24,7 @@ __all__ = ["Mixture"]
 
 INSTANCE_PERPLEXITY = 20.0  # rows that count as alike a row beyond its class, as a smooth count
 TRUSTED_ROWS = 5  # labelled rows of a class from which on its labels say more than the graph
+_OF_NODES = ("nodes", "local_scale", "vectors")  # what a graph has beside the scaling of rows
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,9 @@ class Mixture(Embedding):
     n_c / (n_c + 5) over p(c | x), n_c being the labelled rows of class c. The probabilities are those of
     `Posterior`; where labels are few or uneven, the random walk of `Manifold` helps
     (`structhash.embeddings._walk_classes`). One labelled row a class is enough. As long as there are fewer
-    labelled rows than features and classes together, the graph is that of `Centered`, because `Metric` would
-    learn the labels by heart. A share of the target goes to those of the alike rows that are nearest by the
-    cosine of `Centered`, so that codes keep an order inside a class.
+    labelled rows than features and classes together, the walk has a graph of its own, that of `Centered`,
+    because `Metric` learns so few labels by heart. A share of the target goes to those of the alike rows that
+    are nearest by the cosine of `Centered`, so that codes keep an order inside a class.
 
     The vectors of a row are its class probabilities, k, its vectors of `Manifold` and its centred row. Bits are
     planes among these, where k multiplies the probabilities: for a row of a new class they say nothing.
@@ -74,7 +75,10 @@ class Mixture(Embedding):
         *(Manifold.state_fields or ()),
         Field("trust", ("n_classes",), least=0, most=1),
         Field("row_weight", positive=True),
-        Field("walk_coef", ("n_vectors", "n_classes")),
+        Field("walk_nodes", ("n_walk_nodes_or_0", "n_features")),
+        Field("walk_local_scale", ("n_walk_nodes_or_0",), positive=True),
+        Field("walk_vectors", ("n_walk_nodes_or_0", "n_walk_vectors")),
+        Field("walk_coef", ("n_walk_vectors", "n_classes")),
         Field("walk_offset", ("n_classes",)),
         Field("sure_mean", ("n_sure",)),
         Field("sure_scale", ("n_sure",), positive=True),
@@ -111,9 +115,11 @@ class Mixture(Embedding):
         left_out = points if unlabeled is None else sample_rows(len(X), MAX_LEFT_OUT, rng)
         posterior = Posterior().fit(X, class_index, None, left_out, rng)
         sizes = np.bincount(class_index)
-        few = unlabeled is not None and len(X) < X.shape[1] + len(sizes)  # `Metric` would learn all by heart
-        graph = Manifold().fit(X, None if few else class_index, unlabeled, points[:1], rng)
-        state = {**posterior.state, **graph.state, "trust": sizes / (sizes + TRUSTED_ROWS)}
+        few = unlabeled is not None and len(X) < X.shape[1] + len(sizes)  # `Metric` learns all by heart
+        graph = Manifold().fit(X, class_index, unlabeled, points[:1], rng).state
+        walked = Manifold().fit(X, None, unlabeled, points[:1], rng).state if few else graph
+        own = {f"walk_{name}": walked[name] if few else walked[name][:0] for name in _OF_NODES}
+        state = {**posterior.state, **graph, **own, "trust": sizes / (sizes + TRUSTED_ROWS)}
         labelled, P = _Parts.of(X[left_out], state), posterior.vectors
         if unlabeled is None:
             searched, of_points, chances = labelled, P, [np.ones(len(P))] * 2
@@ -210,8 +216,11 @@ class _Parts:
     @classmethod
     def of(cls, X: NDArray[Any], state: Params) -> _Parts:
         """The parts of rows X (n, d)."""
-        near = Manifold().embed(X, state)
-        walk = near[:, : state["vectors"].shape[1]]
+        near = walk = Manifold().embed(X, state)
+        if len(state["walk_nodes"]):
+            graph = {name: state[f"walk_{name}"] for name in _OF_NODES}
+            walk = Manifold().embed(X, {"mean": state["mean"], "scale": state["scale"], **graph})
+        walk = walk[:, : state["walk_vectors"].shape[1]]
         return cls(normalize_rows(near), walk, normalize_rows(Centered().embed(X, state)))
 
     def vectors(self, P: NDArray[Any], known: NDArray[np.float64]) -> NDArray[Any]:

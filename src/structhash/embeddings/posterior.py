@@ -22,6 +22,7 @@ from structhash.embeddings._regression import (
     rows_a_class,
     rows_alone,
 )
+from structhash.embeddings._sureness import least_new_share, spread_sureness
 from structhash.embeddings._targets import dot_products, sharpen
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
 from structhash.io.fields import Field, Fields
@@ -90,6 +91,7 @@ class Posterior(Embedding):
         Field("bandwidth", positive=True),
         Field("coef", ("n_anchors", "n_classes")),
         Field("prior", ("n_classes",)),
+        Field("sureness", ("n_judged",), least=0, most=1),
     )
 
     n_anchors: int = 8000
@@ -143,6 +145,7 @@ class Posterior(Embedding):
                 rng,
             )
         factor, dtype = found.sharpness / self.max_row_temperature, float_type(X.dtype)
+        P = softmax(found.left_out * factor, axis=1)
         state = {
             "center": mean,
             "units": np.array(units),
@@ -151,9 +154,10 @@ class Posterior(Embedding):
             "bandwidth": np.asarray(sigma),
             "coef": found.coef * factor,
             "prior": class_prior(class_index, alone) * factor,
+            "sureness": spread_sureness(sharpen(P, self.max_row_temperature)),
         }
         state = {name: array.astype(dtype, order="C") for name, array in state.items()}
-        kept = LeftOut(left_out, softmax(found.left_out * factor, axis=1).astype(dtype))
+        kept = LeftOut(left_out, P.astype(dtype))
         vectors = kept.vectors if unlabeled is None else self.embed(unlabeled[points], state)
         return Embedded(state, vectors, kept)
 
@@ -167,6 +171,11 @@ class Posterior(Embedding):
                 rows = rows @ state["directions"].astype(np.float64)
             out[block] = softmax(similar(rows) @ coef + state["prior"], axis=1)
         return out
+
+    def new_class_share(self, X: NDArray[Any], state: Params) -> float:
+        """Share of rows that are of no known class, at least: see `least_new_share`."""
+        P = sharpen(self.embed(X, state), self.max_row_temperature)
+        return least_new_share(state["sureness"], P)
 
     def _anchors_for(self, n: int) -> int:
         """How many of n training rows are anchors."""

@@ -13,7 +13,10 @@ from sklearn.utils.validation import validate_data
 
 from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash._numerics.matrices import check_finite_rows, open_matrix
+from structhash._numerics.validation import join_names
 from structhash.supervision import Qrels
+
+_ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_", "column_names_")
 
 
 class CheckedInput(NamedTuple):
@@ -24,7 +27,8 @@ class CheckedInput(NamedTuple):
     X : ndarray (n, d)
         As `training_rows` gives them: codes depend on the numbers alone.
     columns : dict
-        ``n_features_in_`` and, where the columns have names, ``feature_names_in_`` and ``column_names_``.
+        ``n_features_in_`` and, where the columns have names other than 0, 1, 2, ..., ``column_names_``;
+        where all names are text, also ``feature_names_in_``.
     """
 
     X: NDArray[Any]
@@ -55,11 +59,16 @@ def check_input(estimator: BaseEstimator, X: Any, keep: bool, magnitudes: tuple[
     probe = copy.copy(estimator)  # scikit-learn writes the columns into the estimator it is given
     rows = training_rows(_validate(probe, X, reset=True, ensure_min_samples=2), keep)
     _check_magnitudes(type(estimator).__name__, rows, magnitudes)
-    names = ("n_features_in_", "feature_names_in_")
-    columns = {name: getattr(probe, name) for name in names if name in vars(probe)}
-    if "feature_names_in_" in columns:
-        columns["column_names_"] = columns["feature_names_in_"].tolist()
-    return CheckedInput(rows, columns)
+    vars(probe).pop("column_names_", None)
+    names = _names_in(X, rows.shape[1])
+    if names is not None and ("feature_names_in_" in vars(probe) or names != _numbers(len(names))):
+        probe.column_names_ = names
+    return CheckedInput(rows, columns_of(probe))
+
+
+def columns_of(estimator: BaseEstimator) -> dict[str, Any]:
+    """What an estimator stores about the columns: see `CheckedInput`."""
+    return {name: vars(estimator)[name] for name in _ABOUT_COLUMNS if name in vars(estimator)}
 
 
 def training_rows(rows: NDArray[Any], keep: bool) -> NDArray[Any]:
@@ -106,12 +115,45 @@ def _largest(dtype: Any) -> float:
 def open_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
     """Rows to encode: a matrix of the right width whose numbers are not checked yet."""
     opened: NDArray[Any] = _validate(estimator, X, reset=False, ensure_min_samples=0)
+    names = _names_in(X, opened.shape[1])
+    if names is not None:
+        _check_names(names, estimator.column_names_)
     return opened
+
+
+def _names_in(X: Any, n_columns: int) -> list[str] | None:
+    """The names of columns of a frame or an Arrow table, of any type, as text; None for anything else."""
+    names = getattr(X, "column_names" if hasattr(type(X), "column_names") else "columns", ())
+    return [str(name) for name in names] if len(names) == n_columns else None
+
+
+def _numbers(n_columns: int) -> list[str]:
+    """The names of columns that have none."""
+    return [str(j) for j in range(n_columns)]
+
+
+def _check_names(names: list[str], fitted: list[str] | None) -> None:
+    """Refuse other columns than those fitted on, or another order.
+
+    Rows without names had the columns 0, 1, 2, ...: a frame is held to that if its columns are numbered too.
+    """
+    if fitted is None and not all(map(str.isdecimal, names)):
+        return
+    needed = fitted or _numbers(len(names))
+    if names != needed:
+        first = next(j for j, (name, other) in enumerate(zip(names, needed, strict=True)) if name != other)
+        raise ValueError(
+            f"X has the columns {join_names(names)}; the model was fitted on {join_names(needed)}, in this "
+            f"order, and column {first} is the first to differ; give these columns, or X.to_numpy() if the "
+            "numbers are the right ones"
+        )
 
 
 def open_beside(estimator: BaseEstimator, checked: CheckedInput, rows: Any, name: str) -> NDArray[Any]:
     """Rows with the columns of the training rows, as `open_rows`; errors call them `name`."""
     probe = copy.copy(estimator)
+    for about in _ABOUT_COLUMNS:  # of an earlier fit
+        vars(probe).pop(about, None)
     vars(probe).update(checked.columns)
     try:
         return open_rows(probe, rows)
@@ -147,6 +189,8 @@ def _validate(estimator: BaseEstimator, X: Any, **settings: Any) -> Any:
     An array of numbers stays as it is.
     """
     X = open_matrix(X)
+    if hasattr(X, "iloc"):
+        _check_frame(X)
     dtype = _number_type(X)
     if dtype is not None and dtype.kind in "mM":
         raise TypeError(f"X is {dtype}; give numbers, such as days since a date")
@@ -167,14 +211,26 @@ def _validate(estimator: BaseEstimator, X: Any, **settings: Any) -> Any:
         allowed = np.float32
     try:
         return validate_data(estimator, X, dtype=allowed, ensure_all_finite=False, **settings)
+    except OverflowError as error:
+        raise ValueError(f"X holds a number beyond float64 ({error}); give smaller ones") from None
     except (TypeError, ValueError) as error:
         _name_column(X, error)
         raise
 
 
+def _check_frame(X: Any) -> None:
+    """Refuse a pandas frame where two columns have one name, or that is sparse."""
+    if not X.columns.is_unique:
+        name = X.columns[X.columns.duplicated()].tolist()[0]
+        raise ValueError(f"X has several columns named {name!r}; give each a name of its own")
+    if any(hasattr(dtype, "fill_value") for dtype in X.dtypes):
+        raise TypeError("X is a sparse frame; give X.astype(float), which is dense")
+
+
 def _name_column(X: Any, error: Exception) -> None:
-    """ValueError that names the first column of a pandas frame that is not of numbers, if there is one."""
-    for place, name in enumerate(X.columns if hasattr(X, "iloc") else ()):
+    """ValueError that names the first column of a pandas frame that is not of numbers, or lacks some."""
+    frame = hasattr(X, "iloc")
+    for place, name in enumerate(X.columns if frame else ()):
         column = X.iloc[:, place]
         try:
             if np.asarray(column).dtype.kind not in "mM":
@@ -183,6 +239,12 @@ def _name_column(X: Any, error: Exception) -> None:
         except (TypeError, ValueError):
             pass
         raise ValueError(f"column {name!r} of X is {column.dtype}; give columns of numbers only") from error
+    if frame and isinstance(error, TypeError) and X.isna().any(axis=None):  # pandas.NA among objects
+        row, place = np.argwhere(X.isna().to_numpy())[0]
+        name = X.columns.tolist()[place]
+        raise ValueError(
+            f"X lacks the number of row {row}, column {name!r}; remove or replace such numbers"
+        ) from error
 
 
 def _number_type(X: Any) -> np.dtype[Any] | None:

@@ -9,8 +9,8 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from structhash._numerics.validation import describe
-from structhash.estimators._input import CheckedInput, open_queries, open_rows
-from structhash.estimators._learned import LearnedEncoder
+from structhash.estimators._input import CheckedInput, columns_of, open_queries, open_rows
+from structhash.estimators._new_classes import NewClassEncoder
 from structhash.supervision import Qrels
 from structhash.training.hash_function import BitFunction
 from structhash.training.judgements import JudgedFolds, relevant_documents, with_query_map
@@ -19,7 +19,7 @@ from structhash.training.row_bits import Interleaved
 logger = logging.getLogger("structhash")
 
 
-class QueryMappingEncoder(LearnedEncoder):
+class QueryMappingEncoder(NewClassEncoder):
     """An estimator whose queries may be mapped before they are coded."""
 
     def adapt_queries(self, X: Any, qrels: Qrels) -> Self:
@@ -55,7 +55,7 @@ class QueryMappingEncoder(LearnedEncoder):
                 "the queries of this model cannot be mapped, as its bits are not planes among the rows; "
                 "fit one with family='linear' and embedding='centered'"
             )
-        checked = CheckedInput(open_rows(self, X), {})
+        checked = CheckedInput(open_rows(self, X), columns_of(self))
         qrels = open_queries(self, checked, qrels)
         folds = JudgedFolds(checked.X, qrels, relevant_documents(checked.X, qrels))
         function, _ = with_query_map(function, folds)

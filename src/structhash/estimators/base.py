@@ -147,13 +147,14 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
     def save(self, path: str | PathLike[str], force: bool = False) -> None:
         """Write the fitted model to one file (safetensors with a JSON header); `load_model` reads it.
 
-        A file that structhash saved is replaced; another one, such as a data file, only with `force`.
+        A file that holds a model is replaced, and an empty one; any other file only with `force`.
 
         Raises
         ------
         ValueError
-            If no one could load it again, for instance because a setting is a piece without a name; or if
-            `path` is a file that structhash did not save, unless `force`.
+            If no one could load it again, for instance because a setting is a piece without a name.
+        FileExistsError
+            If `path` is a file of another kind, such as an index or data, unless `force`.
         """
         check_is_fitted(self)
         write_model(self, path, force)

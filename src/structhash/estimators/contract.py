@@ -45,7 +45,9 @@ class EncoderContract:
     own_length : bool
         Whether ``n_bits=None`` is allowed and means a length that the method derives from the rows.
     column_names_ : list of str or None
-        Names of the columns, of a frame or as `name_columns` set them; a .csv file is read by them.
+        Names of the columns as text, of a frame or as `name_columns` set them. A .csv file is read by them, and
+        a frame with others is refused. None for rows without names; a frame whose columns are numbered then has
+        them in the order 0, 1, 2, ...
     fitted_fields : tuple of Field or None
         What the class stores when it is fitted, besides what all have. Files are held to it. A class without a
         declaration stores any arrays without NaN; one with compiled kernels needs it.

@@ -105,7 +105,8 @@ class DistilHash(QueryMappingEncoder):
         Keep the bits of the last fit and learn only those that a larger `n_bits` adds. It needs the same
         data, settings and integer random_state.
     random_state : int, RandomState, Generator or None
-        Draws points, partners, anchors, starts and redraws.
+        Draws points, partners, anchors, starts and redraws. A number gives one model on one kind of processor
+        with one version of the libraries; on another, the last digits of sums differ.
 
     Attributes
     ----------

@@ -99,7 +99,7 @@ class Reader:
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Write the reader to one file, without its model; `load_reader` reads it.
 
-        A file that structhash saved is replaced; another one, such as a data file, only with `force`.
+        A file that holds a reader is replaced, and an empty one; any other file only with `force`.
         """
         facts = {"reader": self.name, "n_bits": self.n_bits, "recalls": self.recalls}
         container.save(path, self.arrays, {**facts, "source": self.encoder.fingerprint()}, _KIND, force)

@@ -23,6 +23,7 @@ from structhash.pieces import Params
 __all__ = ["Linear"]
 
 MAX_SIGMOID_ARGUMENT = 30.0  # beyond, the sigmoid is 0 or 1 and its slope a denormal number, which is slow
+_ON_THE_PLANE = 1e-10  # a value of this share of the largest one is rounding
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Linear(Family):
     """Planes in the centred feature space, refined on a sigmoid relaxation.
 
     L-BFGS starts at the best plane of the start and maximises s'Ls with s = sigmoid(Zv + b) (eq.
-    cgh-wl-smooth). Its result is kept only if the true 0/1 score h'Lh is higher.
+    cgh-wl-smooth). Its result is kept only if the true 0/1 score h'Lh is higher. A plane that passes through
+    training rows is moved into a gap beside them.
 
     Parameters
     ----------
@@ -104,7 +106,7 @@ class Linear(Family):
         refined = self._refine(Z, pairs, plane).astype(Z.dtype)
         if score(pairs, Z @ refined[:-1] + refined[-1] > 0) > scores[best]:
             plane = refined
-        return {"normal": plane[None, :-1], "offset": plane[-1:]}
+        return {"normal": plane[None, :-1], "offset": _between_rows(Z, pairs, plane)}
 
     def _refine(self, Z: NDArray[Any], pairs: PairWeights, plane: NDArray[Any]) -> NDArray[np.float64]:
         """L-BFGS on -s'Ls from a plane (d + 1,), normal and offset."""
@@ -121,3 +123,20 @@ class Linear(Family):
 
         options = {"maxiter": self.max_iter}
         return minimize(risk, plane.astype(np.float64), jac=True, method="L-BFGS-B", options=options).x
+
+
+def _between_rows(Z: NDArray[Any], pairs: PairWeights, plane: NDArray[Any]) -> NDArray[Any]:
+    """The offset (1,) of a plane (d + 1,), moved into a gap beside it if training rows lie on the plane.
+
+    Rounding would decide the bit of such a row, and can change with the rows that it is encoded with. Few
+    distinct rows often have such planes, by symmetry. The gap is the one with the higher score.
+    """
+    values = Z @ plane[:-1] + plane[-1]
+    sizes = np.abs(values)
+    on_it = sizes <= _ON_THE_PLANE * sizes.max()
+    others = values[~on_it]
+    if len(others) in (0, len(values)):
+        return plane[-1:]
+    moves = [-side[np.abs(side).argmin()] / 2 for side in (others[others > 0], others[others < 0]) if len(side)]
+    best = max(moves, key=lambda move: score(pairs, values + move > 0))
+    return plane[-1:] + best

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from structhash.io._opening import check_file, guard, unreadable
 from structhash.io._signatures import check_is_file
-from structhash.io.container import atomic
+from structhash.io.container import atomic, check_replaced
 
 __all__ = ["load_array", "map_array", "read_codes", "write_npy"]
 
@@ -92,6 +92,8 @@ def write_npy(path: str | os.PathLike[str], array: ArrayLike) -> None:
 
     Raises
     ------
+    FileExistsError
+        If `path` is a structhash file, such as a model.
     FileNotFoundError
         If the folder does not exist.
     ValueError
@@ -110,5 +112,6 @@ def write_npy(path: str | os.PathLike[str], array: ArrayLike) -> None:
         raise ValueError(f"cannot write {path}: the name must end in .npy")
     if array.dtype.hasobject:
         raise ValueError(f"cannot write {path}: the array holds Python objects; convert it to numbers")
+    check_replaced(path)
     with atomic(path) as temporary, open(temporary, "wb") as file:
         np.save(file, array, allow_pickle=False)

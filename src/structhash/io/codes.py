@@ -43,6 +43,7 @@ def save_codes(
     coded_as: str | None = None,
     queries_differ: bool | None = None,
     weighted: bool | None = None,
+    force: bool = False,
 ) -> None:
     """Write packed codes, atomically: a bare array if the name ends in .npy, else a container.
 
@@ -63,11 +64,13 @@ def save_codes(
         Whether `HashEncoder.encode` or `HashEncoder.encode_queries` made the codes.
     queries_differ, weighted : bool, optional
         Whether the model codes queries differently from rows; whether it weighs its bits.
+    force : bool
+        Whether to replace a file that `container.check_replaced` refuses.
 
     Raises
     ------
-    FileNotFoundError
-        If the folder does not exist.
+    FileExistsError, FileNotFoundError
+        If `path` is such a file, unless `force`; if the folder does not exist.
     ValueError
         If the blocks do not have `n_rows` rows.
 
@@ -83,16 +86,23 @@ def save_codes(
     array = container.Blocks(np.dtype(np.uint8), (n_rows, -(-n_bits // 8)), blocks)
     if Path(path).suffix.lower() != ".npy":
         about = {"coded_as": coded_as, "queries_differ": queries_differ, "weighted": weighted}
-        container.save(path, {"codes": array}, {"n_bits": n_bits, "source": source, **about}, CODES, force=True)
+        container.save(path, {"codes": array}, {"n_bits": n_bits, "source": source, **about}, CODES, force)
         return
+    if not force:
+        container.check_replaced(path)
+    _write_bare(path, array)
+
+
+def _write_bare(path: str | os.PathLike[str], codes: container.Blocks) -> None:
+    """Write codes as numpy writes an array."""
     with atomic(path) as temporary, open(temporary, "wb") as file:
-        header = {"descr": "|u1", "fortran_order": False, "shape": array.shape}
+        header = {"descr": "|u1", "fortran_order": False, "shape": codes.shape}
         np.lib.format.write_array_header_1_0(file, header)
         first = file.tell()
-        for block in blocks:
+        for block in codes.blocks:
             file.write(np.ascontiguousarray(block, np.uint8).data)
-        if file.tell() - first != n_rows * array.shape[1]:
-            raise ValueError(f"the blocks do not add up to {array.shape}; give all rows once")
+        if file.tell() - first != codes.shape[0] * codes.shape[1]:
+            raise ValueError(f"the blocks do not add up to {codes.shape}; give all rows once")
 
 
 def load_codes(path: str | os.PathLike[str]) -> Codes:

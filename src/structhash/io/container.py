@@ -33,6 +33,7 @@ __all__ = [
     "Header",
     "atomic",
     "check_is_file",
+    "check_replaced",
     "check_target",
     "header",
     "load",
@@ -77,15 +78,16 @@ def save(
     kind : str
         What the file holds, for instance "index.exact". `load` checks it.
     force : bool
-        Whether to replace a file that is no structhash file.
+        Whether to replace a file that `check_replaced` refuses.
 
     Raises
     ------
     TypeError
         If an array has another dtype or the header holds a value that JSON lacks.
     ValueError
-        If the header holds NaN or infinity, or a reserved entry, or blocks do not add up to their array; or if
-        `path` is a file that is neither empty nor a structhash file, unless `force`.
+        If the header holds NaN or infinity, or a reserved entry, or blocks do not add up to their array.
+    FileExistsError
+        If `path` is neither empty nor a structhash file of this kind, unless `force`.
     FileNotFoundError
         If the folder does not exist.
 
@@ -110,22 +112,48 @@ def save(
     except TypeError as error:
         raise TypeError(f"the header must hold JSON values only: {error}; convert it first") from None
     if not force:
-        _check_ours(path)
+        check_replaced(path, kind)
     with atomic(path) as temporary, open(temporary, "wb") as file:
         write_file(file, text, plain)
 
 
-def _check_ours(path: str | os.PathLike[str]) -> None:
-    """Refuse to replace a file that is neither empty nor a structhash file."""
+def check_replaced(path: str | os.PathLike[str], kind: str | None = None) -> None:
+    """Refuse to replace a structhash file of another kind.
+
+    Parameters
+    ----------
+    path : str or path
+        It may be missing or empty.
+    kind : str, optional
+        What will be written there: every index may replace every other one. A file that is not ours is refused
+        too. None for a format of another program, such as .npy: then only structhash files are refused.
+
+    Raises
+    ------
+    FileExistsError
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "file"
+    >>> save(path, {}, {}, kind="model")
+    >>> check_replaced(path, "index.exact")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    FileExistsError: cannot write ...: the file exists and is a structhash file of kind 'model'; give ...
+    """
     if not os.path.isfile(path) or not os.path.getsize(path):
         return
     try:
-        header(path)
+        family = header(path)["kind"].partition(".")[0]
     except ValueError:
-        found = recognise(path)[0] or "no whole structhash file"
-        raise ValueError(
-            f"cannot write {path}: the file exists and is {found}; give another name, or force=True"
-        ) from None
+        family = None  # not ours
+    if family == (kind and kind.partition(".")[0]):
+        return
+    found, remedy = what(path) or "no whole structhash file", "delete it" if kind is None else "force=True"
+    raise FileExistsError(
+        f"cannot write {path}: the file exists and is {found}; give another name, or {remedy}"
+    )
 
 
 def _plain(name: str, array: ArrayLike | Blocks) -> Blocks:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from structhash._numerics.labels import refuse_look_alikes
 
 __all__ = ["Dataset", "check_dataset", "check_matrix"]
 
@@ -99,14 +100,7 @@ def _check_text_labels(y: NDArray[Any], name: str) -> None:
     if (missing := np.isin(y, ("", "nan", "NaN", "NaT", "None"))).any():
         row = int(np.argwhere(missing)[0][0])
         raise ValueError(f"{name} lacks the label of row {row}: it is {str(y[missing][0])!r}; give it a label")
-    looks: dict[str, str] = {}
-    for label in sorted(set(y.ravel().tolist())):
-        other = looks.setdefault(" ".join(unicodedata.normalize("NFC", label).split()), label)
-        if other != label:
-            raise ValueError(
-                f"{name} holds {other!a} and {label!a}, which look the same; write equal labels equally "
-                "(see unicodedata.normalize, str.strip)"
-            )
+    refuse_look_alikes(sorted(set(y.ravel().tolist())), name)
 
 
 def check_matrix(X: ArrayLike, name: str = "X", first_row: int = 0) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.validation import describe, refuse_masked
 from structhash.search._checks import as_ids
+from structhash.search._kept import part_of
 
 __all__ = ["Block", "append", "count", "ids_of", "merge", "numbered", "rows_of", "select"]
 
@@ -118,4 +119,4 @@ def select(block: Block, among: ArrayLike) -> Block:
             rows = rows_of(np.append(ids[:1], ids[1:][ids[1:] != ids[:-1]]), block)
         except (TypeError, ValueError) as error:
             raise type(error)(f"among: {error}; or give a mask of shape ({n},)") from None
-    return Block(block.codes.take(rows, axis=0), ids_of(rows, 0, block))
+    return Block(part_of(block.codes, rows), ids_of(rows, 0, block))

@@ -9,9 +9,11 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.codes import Decoder
+from structhash.codes import Decoder, as_words
 
-__all__ = ["Kept", "squared_lengths"]
+__all__ = ["Kept", "long_words", "part_of", "squared_lengths"]
+
+_LARGE_PART = 0.05  # of a block; for a smaller part, the whole block is not worth computing
 
 
 class Kept:
@@ -34,10 +36,31 @@ class Kept:
         return value
 
 
+_WORDS, _PARTS = Kept(), Kept()
 _LENGTHS: WeakKeyDictionary[Decoder, Kept] = WeakKeyDictionary()
 
 
+def part_of(codes: NDArray[np.uint8], rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Some rows of a block of codes, which know their block while they live."""
+    part = codes.take(rows, axis=0)
+    _PARTS.get(part, lambda _: (codes, rows))
+    return part
+
+
 def squared_lengths(decoder: Decoder, codes: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """`Decoder.squared_lengths` of a block of codes."""
-    lengths: NDArray[np.float32] = _LENGTHS.setdefault(decoder, Kept()).get(codes, decoder.squared_lengths)
+    """`Decoder.squared_lengths` of a block of codes; those of a part are taken from those of its block."""
+    kept = _LENGTHS.setdefault(decoder, Kept())
+    if (whole := _PARTS.peek(codes)) is not None:
+        block, rows = whole
+        if len(codes) >= _LARGE_PART * len(block) or kept.peek(block) is not None:
+            return squared_lengths(decoder, block)[rows]
+    lengths: NDArray[np.float32] = kept.get(codes, decoder.squared_lengths)
     return lengths
+
+
+def long_words(codes: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """`as_words` of a block of codes, as uint64; what has to be copied is kept."""
+    if codes.shape[1] % 8 == 0 and codes.ctypes.data % 8 == 0:
+        return as_words(codes, np.uint64)  # a view, which would keep the block if it was kept
+    words: NDArray[np.uint64] = _WORDS.get(codes, lambda block: as_words(block, np.uint64))
+    return words

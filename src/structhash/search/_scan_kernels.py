@@ -10,10 +10,13 @@ import numpy as np
 
 from structhash._numerics.kernels import njit
 from structhash._numerics.popcount import popcount
+from structhash.search._lanes import FEW_LANES, near_in_few_lanes, near_in_many_lanes
 
-_CODES_A_BLOCK = 4096  # all queries pass over a block of codes while it is in the cache
-_CODES_A_RUN = 256  # of which later ones mostly have no near code
-_BYTE, _ONE, _TWO, _THREE = np.uint32(255), np.uint32(8), np.uint32(16), np.uint32(24)  # parts of a word
+_CODES_A_RUN = 256  # all queries pass over a run of codes while it is in the cache
+_CODES_A_STEP = 32  # of a run with a near code, few steps have one
+_FARTHEST = np.uint32(2**32 - 1)
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_LARGEST_LANE, _LARGEST = 65535.0, 4e9  # of uint16 and uint32 numbers
 
 
 @njit(cache=True, nogil=True)
@@ -29,102 +32,175 @@ def nearest_by_bits(queries, codes, distances, rows):
     """
     n, width = codes.shape
     k = distances.shape[1]
-    found = np.empty(_CODES_A_BLOCK, np.int32)
-    for first in range(0, n, _CODES_A_BLOCK):
-        block = codes[first : first + _CODES_A_BLOCK]
-        size = len(block)
+    words = np.empty((width, _CODES_A_RUN), np.uint64)
+    found = np.empty(_CODES_A_RUN, np.uint32)
+    for first in range(0, n, _CODES_A_RUN):
+        size = min(_CODES_A_RUN, n - first)
+        _turn(codes[first : first + size], words)
         for q in range(len(queries)):
-            for j in range(width):  # outside, so that the inner loop is vectorised
+            for j in range(width):
                 query = queries[q, j]
                 if j == 0:
                     for i in range(size):
-                        found[i] = popcount(query ^ block[i, 0])
+                        found[i] = popcount(query ^ words[0, i])
                 else:
                     for i in range(size):
-                        found[i] += np.int32(popcount(query ^ block[i, j]))
-            for start in range(0, size, _CODES_A_RUN):
-                farthest = distances[q, 0] if first >= k else np.int32(2147483647)
-                stop, n_near = min(start + _CODES_A_RUN, size), np.int32(0)
-                for i in range(start, stop):  # without a branch, so that the loop is vectorised
-                    n_near += np.int32(found[i] < farthest)
-                if n_near:
-                    for i in range(start, stop):
-                        if found[i] < farthest:
-                            _offer(distances[q], rows[q], found[i], first + i)
+                        found[i] += np.uint32(popcount(query ^ words[j, i]))
+            farthest = np.uint32(distances[q, 0]) if first >= k else _FARTHEST
+            if _n_below(found[:size], farthest):
+                for start in range(0, size, _CODES_A_STEP):
+                    stop = min(start + _CODES_A_STEP, size)
+                    if _n_below(found[start:stop], farthest):
+                        for i in range(start, stop):
+                            if found[i] < farthest:
+                                _offer(distances[q], rows[q], np.int32(found[i]), first + i)
 
 
 @njit(cache=True, nogil=True)
-def nearest_by_tables(base, tables, terms, quick, shift, slack, words, codes, distances, rows):
+def nearest_by_planes(base, tables, terms, signs, planes, bounds, words, codes, distances, rows):
     """Write the nearest codes of each query by base + the sum of one table entry a byte + a term of the code.
 
-    A code is first judged by a float32 sum of the first half of its bytes, which is a lower bound, then by the
-    float32 sum of all. Only a code that may be near is summed in float64.
+    A code is first judged by the number of `plane_bounds`. Only a code that may be near is summed in float64.
 
     Parameters
     ----------
     base : float64 (n_queries,)
     tables : float64 (n_queries, n_bytes, 256)
-    terms : float32 (n,)
-    quick : float32 (n_queries, w, 4, 256)
-        The tables, each lowered by its least entry; zeros after the last byte.
-    shift, slack : float64 (n_queries,)
-        Sum of the least entries and of the least term; largest error of a quick sum and of its limit.
-    words : uint32 (n, w)
-        The codes, four bytes a word.
+    terms : float32 (n,), or (0,) if all are 0
+    signs : uint64 (n_queries, w)
+    planes : uint64 (n_queries, 4, w)
+    bounds : Bounds
+    words : uint64 (n, w)
+        The codes.
     codes : uint8 (n, n_bytes)
     distances : float32 (n_queries, k)
     rows : int64 (n_queries, k)
         Both are overwritten; k is at most n.
     """
-    n, width = codes.shape
-    k, n_words = distances.shape[1], words.shape[1]
-    half, least = (n_words + 1) // 2, terms.min()
-    sums = np.empty(_CODES_A_BLOCK, np.float32)
-    near = np.empty(_CODES_A_BLOCK, np.int64)
-    for first in range(0, n, _CODES_A_BLOCK):
-        size = min(_CODES_A_BLOCK, n - first)
+    unit, lowest, slack, least = bounds
+    n, width = words.shape
+    k = distances.shape[1]
+    turned = np.empty((width, _CODES_A_RUN), np.uint64)
+    found = np.empty(_CODES_A_RUN, np.uint32)
+    for first in range(0, n, _CODES_A_RUN):
+        size = min(_CODES_A_RUN, n - first)
+        _turn(words[first : first + size], turned)
         for q in range(len(base)):
-            limit = np.float32(np.inf)
-            if first >= k:
-                limit = np.float32(distances[q, 0] - base[q] - shift[q] + slack[q])
-            for i in range(size):
-                sums[i] = terms[first + i] - least
-            for j in range(half):
-                one, two, three, four = quick[q, j, 0], quick[q, j, 1], quick[q, j, 2], quick[q, j, 3]
+            found[:size] = 0
+            if len(terms):
                 for i in range(size):
-                    word = words[first + i, j]
-                    sums[i] += (one[word & _BYTE] + two[(word >> _ONE) & _BYTE]) + (
-                        three[(word >> _TWO) & _BYTE] + four[word >> _THREE]
+                    found[i] = np.uint32(min((np.float64(terms[first + i]) - least) / unit[q], _LARGEST / 2))
+            for j in range(width):
+                sign = signs[q, j]
+                zero, one, two, three = planes[q, 0, j], planes[q, 1, j], planes[q, 2, j], planes[q, 3, j]
+                for i in range(size):
+                    differing = sign ^ turned[j, i]
+                    found[i] += np.uint32(
+                        popcount(differing & zero)
+                        + (popcount(differing & one) << _ONE)
+                        + (popcount(differing & two) << _TWO)
+                        + (popcount(differing & three) << _THREE)
                     )
-            n_near = 0
-            for i in range(size):  # without a branch
-                near[n_near] = i
-                n_near += sums[i] <= limit
-            for j in range(half, n_words):
-                one, two, three, four = quick[q, j, 0], quick[q, j, 1], quick[q, j, 2], quick[q, j, 3]
-                for each in range(n_near):
-                    word = words[first + near[each], j]
-                    sums[near[each]] += (one[word & _BYTE] + two[(word >> _ONE) & _BYTE]) + (
-                        three[(word >> _TWO) & _BYTE] + four[word >> _THREE]
-                    )
-            for each in range(n_near):
-                i = near[each]
-                if sums[i] <= limit:
-                    total = 0.0
-                    for b in range(width):
-                        total += tables[q, b, codes[first + i, b]]
-                    _offer(distances[q], rows[q], np.float32(base[q] + total + terms[first + i]), first + i)
+            limit = _FARTHEST
+            if first >= k:
+                above = _limit(distances[q, 0], lowest[q], unit[q], slack[q], _LARGEST)
+                limit = np.uint32(above) + np.uint32(1)
+            if _n_below(found[:size], limit):
+                for start in range(0, size, _CODES_A_STEP):
+                    stop = min(start + _CODES_A_STEP, size)
+                    if _n_below(found[start:stop], limit):
+                        for i in range(start, stop):
+                            if found[i] < limit:
+                                term = terms[first + i] if len(terms) else np.float32(0)
+                                distance = _summed(base[q], tables[q], codes[first + i], term)
+                                _offer(distances[q], rows[q], distance, first + i)
 
 
 @njit(cache=True, nogil=True)
-def sum_candidates(base, tables, codes, rows, distances):
-    """Write base + the sum of one table entry a byte of some rows (n_queries, m) to float32 (n_queries, m)."""
-    for q in range(len(rows)):
-        for i in range(rows.shape[1]):
-            total = 0.0
-            for b in range(codes.shape[1]):
-                total += tables[q, b, codes[rows[q, i], b]]
-            distances[q, i] = base[q] + total
+def nearest_by_tables(base, tables, terms, numbers, bounds, codes, distances, rows):
+    """Write what `nearest_by_planes` writes, for tables that are no sums of bits.
+
+    A code is first judged for all queries at once, by the numbers of `byte_bounds`.
+
+    Parameters
+    ----------
+    base : float64 (n_queries,), at most as many as lanes
+    tables, terms
+        As in `nearest_by_planes`.
+    numbers : uint8 (n_bytes, 256, lanes), or (0, 256, lanes)
+        Without numbers, all codes are summed in float64.
+    bounds : Bounds
+    codes, distances, rows
+        As in `nearest_by_planes`.
+    """
+    unit, lowest, slack, least = bounds
+    n_queries, k = distances.shape
+    limits, everyone = np.full(numbers.shape[2], 65535, np.uint16), (_ONE << np.uint64(n_queries)) - _ONE
+    start, term = np.uint16(0), np.float32(0)
+    for i in range(len(codes)):
+        if len(terms):
+            term = terms[i]
+            start = np.uint16(min((np.float64(term) - least) / unit[0], _LARGEST_LANE))
+        near = everyone
+        if len(numbers):
+            if len(limits) == FEW_LANES:
+                near &= np.uint64(near_in_few_lanes(numbers, codes, i, start, limits))
+            else:
+                near &= np.uint64(near_in_many_lanes(numbers, codes, i, start, limits))
+        while near:
+            q = np.int64(popcount((near & (~near + _ONE)) - _ONE))  # the lowest set bit
+            near &= near - _ONE
+            _offer(distances[q], rows[q], _summed(base[q], tables[q], codes[i], term), i)
+            if i >= k - 1:
+                limits[q] = np.uint16(_limit(distances[q, 0], lowest[q], unit[q], slack[q], _LARGEST_LANE))
+
+
+@njit(cache=True, nogil=True)
+def _turn(codes, words):
+    """Write the words of a run of codes (n, w) to the first n places of (w, m).
+
+    There the j-th words of all codes lie side by side, so that loops over codes are vectorised.
+    """
+    n, width = codes.shape
+    flat = codes.reshape(-1)
+    if width == 1:
+        for i in range(n):
+            words[0, i] = flat[i]
+    elif width == 2:
+        for i in range(n):
+            words[0, i], words[1, i] = flat[2 * i], flat[2 * i + 1]
+    elif width == 4:
+        for i in range(n):
+            words[0, i], words[1, i] = flat[4 * i], flat[4 * i + 1]
+            words[2, i], words[3, i] = flat[4 * i + 2], flat[4 * i + 3]
+    else:
+        for j in range(width):
+            for i in range(n):
+                words[j, i] = codes[i, j]
+
+
+@njit(cache=True, nogil=True)
+def _n_below(values, limit):
+    """Return how many uint32 values are below a limit; without a branch, so that the loop is vectorised."""
+    n = np.uint32(0)
+    for i in range(len(values)):
+        n += np.uint32(values[i] < limit)
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _limit(distance, lowest, unit, slack, largest):
+    """Return the largest whole number of a code that may be nearer than a distance."""
+    return min(max((np.float64(distance) - lowest) / unit + slack, 0.0), largest)
+
+
+@njit(cache=True, nogil=True)
+def _summed(base, tables, code, term):
+    """Return base + the sum of one table entry a byte + a term, added in float64 and rounded to float32."""
+    total = 0.0
+    for b in range(len(code)):
+        total += tables[b, code[b]]
+    return np.float32(base + total + term)
 
 
 @njit(cache=True, nogil=True)

@@ -251,7 +251,7 @@ class Index:
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Save the index as one file, codes in ascending order of their ids.
 
-        A file that structhash saved is replaced; another one, such as a data file, only with `force`.
+        A file that holds an index is replaced, and an empty one; any other file only with `force`.
         """
         codes, ids = self.table()
         arrays = {"codes": codes, "ids": ids, "weights": self.weights}

@@ -6,29 +6,28 @@ import os
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from structhash.io import container as files
 from structhash.search._faiss import import_faiss
 from structhash.search._faiss_file import read_flat_file
-from structhash.search._fast_scan import fast_nearest
-from structhash.search._scan import Found, Tabled
+from structhash.search._scan import Found, Tabled, nearest, nearest_tabled
 from structhash.search._stored import StoredIndex
 
 __all__ = ["Flat"]
 
 
 class Flat(StoredIndex):
-    """Index that faiss searches, as it searches an `IndexBinaryFlat`.
+    """Index that exchanges codes with faiss, and searches on as many threads as faiss does.
 
-    Distances are plain Hamming. Results are those of `Exact`, in the same order. faiss breaks ties at the k-th
-    distance in its own way, so one more neighbour is fetched. If the (k+1)-th distance of a query equals the
-    k-th, a range search fetches all codes within that distance, and the first k by (distance, id) stay.
+    Results are those of `Exact`, in the same order.
 
     Parameters
     ----------
     n_bits : int
         Length of the codes, at least 1. Pad bits are zero and do not count.
+    weights : float array of shape (n_bits,), optional
+        Finite and non-negative. Distances are then d_w(q, b) = sum_j w_j |q_j - b_j|, as float32.
 
     Raises
     ------
@@ -37,7 +36,7 @@ class Flat(StoredIndex):
     TypeError
         If `n_bits` is not an integer.
     ValueError
-        If `n_bits` is below 1.
+        If `n_bits` is below 1, or the weights have another shape, are negative or are not finite.
 
     Examples
     --------
@@ -49,29 +48,17 @@ class Flat(StoredIndex):
     """
 
     kind: ClassVar[str] = "index.flat"
+    takes_weights: ClassVar[bool] = True
 
-    def __init__(self, n_bits: int) -> None:
-        super().__init__(n_bits)
+    def __init__(self, n_bits: int, weights: ArrayLike | None = None) -> None:
+        super().__init__(n_bits, weights)
         _faiss()
 
-    def _nearest(
-        self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        n = len(codes)
-        distances, rows = _faiss().knn_hamming(queries, codes, min(k + 1, n))
-        tied = distances[:, k] == distances[:, k - 1] if k < n else np.zeros(len(queries), dtype=bool)
-        distances, rows = distances[:, :k], rows[:, :k]
-        order = np.lexsort([rows, distances])
-        distances, rows = np.take_along_axis(distances, order, 1), np.take_along_axis(rows, order, 1)
-        for r in np.unique(distances[tied, -1]):
-            again = np.flatnonzero(tied & (distances[:, -1] == r))
-            lims, near, near_rows = self._within(queries[again], codes, r)
-            first = lims[:-1, None] + np.arange(k)
-            distances[again], rows[again] = near[first], near_rows[first]
-        return distances, rows
+    def _nearest(self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int) -> Found:
+        return nearest(queries, codes, k, _faiss().omp_get_max_threads())
 
     def _nearest_tabled(self, queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
-        return fast_nearest(_faiss(), queries, codes, k)
+        return nearest_tabled(queries, codes, k, _faiss().omp_get_max_threads())
 
     def _within(
         self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float
@@ -91,8 +78,10 @@ class Flat(StoredIndex):
     def to_faiss(self) -> Any:
         """Return a faiss index of these codes: IndexBinaryFlat, or IndexBinaryIDMap2 over one.
 
-        It is a copy: later changes of one do not reach the other.
+        It is a copy: later changes of one do not reach the other. ValueError if the index has weights.
         """
+        if self.weights is not None:
+            raise ValueError("a binary index of faiss has no weights; save this index by save")
         faiss, (codes, ids) = _faiss(), self._merged()
         index = faiss.IndexBinaryFlat(-(-self.n_bits // 8) * 8)
         if ids is None:
@@ -144,7 +133,11 @@ class Flat(StoredIndex):
         return made
 
     def write_faiss(self, path: str | os.PathLike[str]) -> None:
-        """Write a plain faiss file, atomically; `faiss.read_index_binary` opens it."""
+        """Write a plain faiss file, atomically; `faiss.read_index_binary` opens it.
+
+        A structhash file, such as one that `save` wrote, is not replaced: FileExistsError.
+        """
+        files.check_replaced(path)
         with files.atomic(path) as temporary:
             _faiss().write_index_binary(self.to_faiss(), str(temporary))
 

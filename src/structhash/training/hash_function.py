@@ -59,6 +59,10 @@ class BitFunction:
         """Arrays by name, and plain values for a JSON header."""
         raise NotImplementedError
 
+    def new_class_share(self, X: NDArray[Any]) -> float:
+        """Share of rows X (n, d) that are of no class of the labels, at least; 0 where nothing tells."""
+        return 0.0
+
     @classmethod
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any], sizes: Mapping[str, int]
@@ -192,6 +196,10 @@ class HashFunction(BitFunction):
         if self.embedding is not None:
             vectors = self.embedding.at_temperature(vectors, temperature, self.embedding_state)
         return self._decide(vectors)
+
+    def new_class_share(self, X: NDArray[Any]) -> float:
+        """As the embedding says; see `BitFunction`."""
+        return self.embedding.new_class_share(X, self.embedding_state) if self.embedding is not None else 0.0
 
     def queries_differ(self, n_bits: int) -> bool:
         """Whether queries have codes of their own at this length."""

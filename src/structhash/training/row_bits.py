@@ -110,6 +110,10 @@ class Interleaved(BitFunction):
         """`values` (q, n_bits_learned) of queries X (q, d) that search codes of n_bits bits."""
         return self._in_one_unit(self.query_scores(X, n_bits))
 
+    def new_class_share(self, X: NDArray[Any]) -> float:
+        """That of the class bits; see `BitFunction`."""
+        return self.classes.new_class_share(X)
+
     def queries_differ(self, n_bits: int) -> bool:
         """Whether queries have codes of their own at this length."""
         return self.classes.queries_differ(n_class_bits(n_bits))

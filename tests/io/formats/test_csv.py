@@ -295,6 +295,11 @@ def test_wrong_choices_are_refused(tmp_path, choices, message):
         ('{"a": 1, "b": 2}\n', "its first line is JSON"),
         ("@RELATION iris\n@data\n1,2\n", "its first line is ARFF"),
         ("a|b\n1|2\n", "separated by bars; separate them by commas"),
+        ('"a" "b"\n"1" 1 2\n', "separated by blanks"),
+        (
+            "+1 3:0.5 17:1e-3\n-1 4:1\n",
+            "its first line is libsvm; sklearn.datasets.load_svmlight_file reads it",
+        ),
         ("king 0.1 0.2 0.3\nqueen 0.4 0.5 0.6\n", "separated by blanks"),
         ('"a,b,y"\n"1,2,p"\n', "'1,2,p' is not a number; if there are quotes around each line, remove them"),
         ("a,b,c\n1,2,3\na,b,c\n4,5,6\n", "line 3 repeats the header; remove it"),

@@ -20,6 +20,7 @@ _FOREIGN_LINES = {  # first lines of text that is no table
     r"\{\s*(\"|$)": "JSON; write its numbers as a table",
     r"@relation": "ARFF; remove its lines that begin with @ or %",
     r"#": "a comment (#); remove the line, or its # if it names the columns",
+    r"[-+]?\d+(\.\d*)?(\s+\d+:[-+.\deE]+)+$": "libsvm; sklearn.datasets.load_svmlight_file reads it",
     r"\W*sep=.{0,2}\s*$": "the separator for a spreadsheet; remove the line",
 }
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,?\d+([eE][-+]?\d+)?\s*")
@@ -55,7 +56,8 @@ def other_separator(line: str) -> str | None:
     parts = line.split()
     vector = parts[1:] if len(parts) > 3 else parts  # the first may be a word, with the numbers of its vector
     numbers = len(parts) > 1 and all(number(part) is not None for part in vector)
-    return "blanks" if numbers else None
+    quoted = re.fullmatch(r'("[^"]*"\s+)+"[^"]*"', line.strip())
+    return "blanks" if numbers or quoted else None
 
 
 def why_no_number(cell: str) -> str:

@@ -1,0 +1,57 @@
+"""Tell when rows that are coded are of classes that the training labels lack."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from structhash._numerics.blocks import spread_rows
+from structhash.estimators._input import open_rows
+from structhash.estimators._learned import LearnedEncoder
+
+MAX_JUDGED_ROWS = 1000  # evenly spread; fewer rows prove little
+MIN_NEW_SHARE = 0.1  # from which on a warning is due
+
+
+class NewClassEncoder(LearnedEncoder):
+    """An estimator that warns when it codes many rows of new classes."""
+
+    def new_class_share(self, X: Any) -> float:
+        """A lower bound on the share of rows that are of no class of the training labels.
+
+        Codes that follow class probabilities say little of such rows. A row of a new class is one of which the
+        probabilities are seldom sure, so the bound compares how sure they are of these rows and of left-out
+        training rows. It holds with 99 percent confidence if the known classes are as mixed as in training.
+        Rows that differ from the training rows for another reason count, too.
+
+        Parameters
+        ----------
+        X : array (n, d)
+            As `encode` takes them. Of more than 1,000 rows, 1,000 are judged, evenly spread.
+
+        Returns
+        -------
+        float
+            From 0 to 1. 0 for embeddings other than ``"posterior"``, and where too few rows prove anything.
+        """
+        check_is_fitted(self)
+        return self._new_class_share(open_rows(self, X))
+
+    def _new_class_share(self, rows: NDArray[Any]) -> float:
+        """`new_class_share` of rows as `open_rows` gives them."""
+        judged = spread_rows(len(rows), MAX_JUDGED_ROWS) if len(rows) else slice(0)
+        return self.hash_function_.new_class_share(rows[judged])
+
+    def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
+        codes = super()._encode_opened(rows, n_bits, queries)
+        if not queries and len(rows) >= MAX_JUDGED_ROWS and self._new_class_share(rows) >= MIN_NEW_SHARE:
+            warnings.warn(
+                "many of these rows seem to be of no class of the training labels, and their codes may find "
+                "bad neighbours: fit again with such rows as unlabeled= (new_class_share tells how many)",
+                stacklevel=4,
+            )
+        return codes

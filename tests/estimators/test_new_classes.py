@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from structhash import DistilHash, load_model
+
+X, Y = load_digits(return_X_y=True)
+KNOWN = np.flatnonzero(Y < 7)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return DistilHash(16, random_state=0).fit(X[KNOWN[::2]], Y[KNOWN[::2]])
+
+
+def test_a_database_with_new_classes_is_noticed(fitted):
+    share = fitted.new_class_share(X)
+    assert 0.1 < share < (Y >= 7).mean() + 0.02
+    with pytest.warns(UserWarning, match="of no class of the training labels.*unlabeled="):
+        codes = fitted.encode(X)
+    np.testing.assert_array_equal(codes[:10], fitted.encode(X[:10]))  # ten rows prove nothing, and do not warn
+
+
+def test_rows_of_known_classes_are_coded_without_a_warning(fitted):
+    fresh = np.resize(KNOWN[1::2], 1200)
+    assert fitted.new_class_share(X[fresh]) < 0.1
+    fitted.encode(X[fresh])  # warnings are errors in these tests
+    fitted.encode_queries(X)  # queries of new classes are not coded as rows
+
+
+def test_a_loaded_model_knows_how_sure_it_was(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    assert load_model(tmp_path / "model").new_class_share(X) == fitted.new_class_share(X)
+
+
+@pytest.mark.parametrize("embedding", ["centered", "metric", "manifold", "mixture"])
+def test_other_embeddings_tell_nothing(embedding):
+    rows = KNOWN[:200]
+    found = DistilHash(4, embedding=embedding, random_state=0).fit(X[rows], Y[rows], unlabeled=X[:300])
+    assert found.new_class_share(X) == 0
+    assert found.new_class_share(X[:0]) == 0
