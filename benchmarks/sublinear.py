@@ -16,7 +16,7 @@ Queries a CPU second are those of one thread: other work on the machine counts l
 Bytes a code are those of codes, structure and ids: arrays that an index of ours holds, the size of a file of
 faiss, the memory that usearch says it uses.
 
-`draw` writes sublinear.png: queries a second against recall (matplotlib comes with the same extra).
+`draw` writes sublinear.png: queries a second against what is missed (matplotlib comes with the same extra).
 """
 
 import argparse
@@ -197,7 +197,7 @@ def measured(folder: Path) -> dict[str, Any]:
 
 
 def draw(source: Path, folder: Path) -> None:
-    """Queries a second against recall, on one thread and on two, packed queries and real ones."""
+    """Queries a second against what is missed, on one thread and on two, packed queries and real ones."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -209,16 +209,16 @@ def draw(source: Path, folder: Path) -> None:
         panels, (None, 1, None), (False, False, True), ("one thread", "two threads", "real queries, one thread")
     ):
         for number, (name, line) in enumerate(each for each in lines.items() if ("real" in each[0]) == real):
-            recalls = [point["recall@100"] for point in line["points"]]
+            missed = [max(1 - point["recall@100"], 1e-4) for point in line["points"]]
             rates = [
                 point["queries a CPU second"] if place is None else point["queries a second"][place]
                 for point in line["points"]
             ]
             style = "--" if name.startswith(("faiss", "usearch")) else "-"
-            axes.semilogy(recalls, rates, f"o{style}", color=f"C{number}", label=name, markersize=4)
-        axes.set(xlabel="recall@100", title=title)
+            axes.loglog(missed, rates, f"o{style}", color=f"C{number}", label=name, markersize=4)
+        axes.set(xlabel="share missed of the 100 nearest", title=title)
         axes.grid(alpha=0.3)
-        axes.legend(fontsize=8, loc="lower left")
+        axes.legend(fontsize=8, loc="upper left")
     panels[0].set_ylabel("queries a CPU second")
     panels[1].set_ylabel("queries a second")
     figure.savefig(folder / "sublinear.png", dpi=90)
