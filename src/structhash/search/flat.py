@@ -14,6 +14,7 @@ from structhash.search._faiss_file import read_flat_file
 from structhash.search._fast_scan import fast_nearest
 from structhash.search._scan import Found, Tabled
 from structhash.search._stored import StoredIndex
+from structhash.search._text_ids import is_text
 
 __all__ = ["Flat"]
 
@@ -91,9 +92,11 @@ class Flat(StoredIndex):
     def to_faiss(self) -> Any:
         """Return a faiss index of these codes: IndexBinaryFlat, or IndexBinaryIDMap2 over one.
 
-        It is a copy: later changes of one do not reach the other.
+        It is a copy: later changes of one do not reach the other. ValueError if ids are text.
         """
         faiss, (codes, ids) = _faiss(), self._merged()
+        if is_text(ids):
+            raise ValueError("ids of a faiss index are whole numbers, those of this one are text; use `save`")
         index = faiss.IndexBinaryFlat(-(-self.n_bits // 8) * 8)
         if ids is None:
             index.add(codes)
