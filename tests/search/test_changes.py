@@ -116,11 +116,11 @@ class Stateful(RuleBasedStateMachine):
     def pickle(self):
         self.index = pickle.loads(pickle.dumps(self.index))
 
-    @rule()
-    def save_and_load(self):
+    @rule(mapped=st.booleans())
+    def save_and_load(self, mapped):
         path = Path(self.folder.name) / "index"
         self.index.save(path)
-        self.index = load_index(path)
+        self.index = load_index(path, mmap=mapped)
 
     @invariant()
     def holds_what_the_dictionary_holds(self):

@@ -15,7 +15,7 @@ from structhash.codes import check_codes, check_n_bits
 from structhash.io import container as files
 from structhash.search._blocks import Block, count, merge, own_ids, widest_ids
 from structhash.search._checks import Ids, refuse_repeated
-from structhash.search._text_ids import check_stored_text, is_text, to_stored
+from structhash.search._text_ids import check_text, from_stored, to_stored
 
 __all__ = ["FileAbout", "Table", "in_order", "load_table", "save_parts"]
 
@@ -90,7 +90,7 @@ def save_parts(path: str | os.PathLike[str], parts: Sequence[Block], about: File
     files.save(path, arrays, {"n_bits": n_bits, "source": about.source}, kind=about.kind, force=force)
 
 
-def load_table(path: str | os.PathLike[str], kind: str) -> Table:
+def load_table(path: str | os.PathLike[str], kind: str, mmap: bool = False, verify: bool = True) -> Table:
     """Load an index file and check it.
 
     Parameters
@@ -98,6 +98,8 @@ def load_table(path: str | os.PathLike[str], kind: str) -> Table:
     path : str or path
     kind : str
         Such as "index.exact".
+    mmap, verify : bool
+        As in `structhash.search.base.Index.load`.
 
     Returns
     -------
@@ -108,7 +110,8 @@ def load_table(path: str | os.PathLike[str], kind: str) -> Table:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If `structhash.io.container.load` refuses the file, or its arrays do not fit each other.
+        If `structhash.io.container.load` refuses the file, its arrays do not fit each other, or a file that is
+        not mapped should not be verified.
 
     Examples
     --------
@@ -118,22 +121,27 @@ def load_table(path: str | os.PathLike[str], kind: str) -> Table:
     >>> load_table(path, "index.exact").n_bits
     8
     """
-    arrays, header = files.load(path, kind)
+    if not (mmap or verify):
+        raise ValueError("verify=False: give mmap=True too; a file that is read into memory is always verified")
+    arrays, header = files.load(path, kind, mmap, verify)
     ids, source = arrays.get("ids"), header.get("source")
     try:
         if not {"codes"} <= arrays.keys() <= {"codes", "ids", "weights"} or not isinstance(source, str | None):
             raise ValueError(f"it holds {sorted(arrays)} of the model {describe(source)}, not an index")
         n_bits = check_n_bits(header.get("n_bits"))
-        codes = check_codes(arrays["codes"], n_bits)
+        codes = arrays["codes"]
+        for rows in row_slices(len(codes) if codes.ndim and verify else 0, _ROWS_AT_ONCE):
+            check_codes(codes[rows], n_bits)
+        check_codes(codes[:0] if codes.ndim else codes, n_bits)  # length and type
         if ids is not None:
-            ids = _checked_ids(ids, len(codes))
+            ids = _checked_ids(ids, len(codes), verify)
     except (TypeError, ValueError) as error:
         raise ValueError(f"cannot read {path}: {error}") from None
     return Table(n_bits, codes, ids, arrays.get("weights"), source)
 
 
-def _checked_ids(stored: NDArray[Any], n: int) -> Ids:
-    """The ids of n codes from their array in a file; ValueError if they are not what `save` writes."""
+def _checked_ids(stored: NDArray[Any], n: int, verify: bool) -> Ids:
+    """The ids of n codes from their array in a file; ValueError if they are not what `save_parts` writes."""
     numbered = stored.dtype == np.int64 and stored.shape == (n,)
     if not numbered and not (
         stored.dtype == np.uint8 and stored.ndim == 2 and stored.size and len(stored) == n
@@ -141,7 +149,11 @@ def _checked_ids(stored: NDArray[Any], n: int) -> Ids:
         raise ValueError(
             f"its ids are {stored.dtype} of shape {stored.shape}, not int64 of ({n},) or bytes of text"
         )
-    ids: Ids = stored if numbered else check_stored_text(stored)
-    if ids.size and ((not is_text(ids) and ids[0] < 0) or (ids[1:] <= ids[:-1]).any()):
-        raise ValueError("its ids do not ascend" if is_text(ids) else "its ids do not ascend from 0")
+    ids: Ids = stored if numbered else from_stored(stored)
+    for rows in row_slices(n if verify else 0, _ROWS_AT_ONCE):
+        part = ids[max(rows.start - 1, 0) : rows.stop]
+        if not numbered:
+            check_text(stored[rows])
+        if (numbered and part[0] < 0) or (part[1:] <= part[:-1]).any():
+            raise ValueError("its ids do not ascend from 0" if numbered else "its ids do not ascend")
     return ids

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import row_slices
 from structhash._numerics.validation import describe
 
 __all__ = [
     "check_same_kind",
-    "check_stored_text",
+    "check_text",
     "encode_ids",
+    "from_stored",
     "is_text",
     "no_ids",
     "shown",
@@ -26,7 +26,6 @@ __all__ = [
 ]
 
 _MAX_ID_BYTES = 512  # one long id makes all ids of its block as long
-_ROWS_AT_ONCE = 1 << 16
 
 
 def is_text(ids: NDArray[Any] | None) -> bool:
@@ -87,17 +86,19 @@ def to_stored(ids: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(ids).view(np.uint8).reshape(len(ids), ids.dtype.itemsize)
 
 
-def check_stored_text(table: NDArray[np.uint8]) -> NDArray[np.bytes_]:
-    """Ids from the bytes of a file; ValueError if one is not what `encode_ids` gives."""
-    for part in row_slices(len(table), _ROWS_AT_ONCE):
-        rows = table[part]
-        first = rows[:, 0]
-        broken = (first == 0) | (first & 0xC0 == 0x80)  # empty, or begins inside a character
-        broken |= ((rows[:, :-1] == 0) & (rows[:, 1:] != 0)).any(axis=1)
-        try:
-            rows.tobytes().decode()
-        except UnicodeDecodeError:
-            broken[:] = True
-        if broken.any():
-            raise ValueError("its ids are no text")
+def from_stored(table: NDArray[np.uint8]) -> NDArray[np.bytes_]:
+    """Text ids (n,) from what `to_stored` gives; not copied."""
     return table.view(f"S{table.shape[1]}")[:, 0]
+
+
+def check_text(rows: NDArray[np.uint8]) -> None:
+    """ValueError if one of the ids in a file (n, width) is not what `encode_ids` gives."""
+    first = rows[:, 0]
+    broken = (first == 0) | (first & 0xC0 == 0x80)  # empty, or begins inside a character
+    broken |= ((rows[:, :-1] == 0) & (rows[:, 1:] != 0)).any(axis=1)
+    try:
+        rows.tobytes().decode()
+    except UnicodeDecodeError:
+        broken[:] = True
+    if broken.any():
+        raise ValueError("its ids are no text")

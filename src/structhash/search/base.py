@@ -259,9 +259,9 @@ class Index:
         save_parts(path, self._parts(), about, force)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Load a file that `save` wrote; FileNotFoundError if it is missing, ValueError if it is damaged."""
-        table = load_table(path, cls.kind)
+    def load(cls, path: str | os.PathLike[str], mmap: bool = False, verify: bool = True) -> Self:
+        """Load a file that `save` wrote; parameters and errors as `structhash.search.load_index`."""
+        table = load_table(path, cls.kind, mmap, verify)
         index = _new(cls, table, path)
         index._take((Block(table.codes, table.ids),))
         index.source = table.source
