@@ -218,7 +218,11 @@ def test_running_numbers_become_ids_when_codes_are_removed(piece):
         (lambda i: i.replace([7], np.full((1, 2), 255, np.uint8)), ValueError, "zero pad bits"),
         (lambda i: i.merge(Exact(N_BITS + 1)), ValueError, "another length or other weights"),
         (lambda i: i.merge(Exact(N_BITS, np.ones(N_BITS))), ValueError, "another length or other weights"),
-        (lambda i: i.merge(random_codes(2, 0)), TypeError, "other=ndarray of shape .*: give an index"),
+        (
+            lambda i: i.merge(random_codes(2, 0)),
+            TypeError,
+            "ndarray of shape .* is no index; codes are added by add",
+        ),
         (lambda i: i.merge(i), ValueError, "is in the index already"),
     ],
 )

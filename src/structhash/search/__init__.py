@@ -15,8 +15,9 @@ from structhash.io import container as files
 from structhash.search.base import Index
 from structhash.search.exact import Exact
 from structhash.search.flat import Flat
+from structhash.search.merging import save_merged
 
-__all__ = ["Exact", "Flat", "Index", "load_index"]
+__all__ = ["Exact", "Flat", "Index", "load_index", "save_merged"]
 
 
 def load_index(path: str | os.PathLike[str], mmap: bool = False, verify: bool = True) -> Index:

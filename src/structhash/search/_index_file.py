@@ -15,7 +15,7 @@ from structhash.codes import check_codes, check_n_bits
 from structhash.io import container as files
 from structhash.search._blocks import Block, count, merge, own_ids, widest_ids
 from structhash.search._checks import Ids, refuse_repeated
-from structhash.search._text_ids import check_text, from_stored, to_stored
+from structhash.search._text_ids import check_same_kind, check_text, from_stored, to_stored
 
 __all__ = ["FileAbout", "Table", "in_order", "load_table", "save_parts"]
 
@@ -66,21 +66,29 @@ def save_parts(path: str | os.PathLike[str], parts: Sequence[Block], about: File
     ----------
     path : str or path
     parts : sequence of Block
-        All with running numbers, or all with ids of one kind.
     about : FileAbout
     force : bool
         Whether to replace a file that is no structhash file.
 
     Raises
     ------
-    ValueError, OSError
-        If an id comes twice, or `structhash.io.container.save` refuses to write.
+    TypeError, ValueError, OSError
+        If an id comes twice, parts have ids of several kinds, or `structhash.io.container.save` refuses to
+        write.
     """
+    parts = [part for part in parts if len(part.codes)]
+    own = own_ids(parts)
+    if 0 < len(own) < len(parts):
+        raise ValueError(
+            "one index has running numbers, another ids of its own; index all codes with ids, or all without"
+        )
+    for ids in own:
+        check_same_kind(ids, own[0])
     n, n_bits = count(parts), about.n_bits
     coded = (part.codes for part in in_order(parts))
     arrays: dict[str, Any] = {"codes": files.Blocks(np.dtype(np.uint8), (n, -(-n_bits // 8)), coded)}
     widest = widest_ids(parts)
-    if widest is not None and n:
+    if widest is not None:
         dtype, named = widest.dtype, (part.ids for part in in_order(parts))
         blocks = (to_stored(ids.astype(dtype, copy=False)) for ids in named if ids is not None)
         like = to_stored(widest[:0])

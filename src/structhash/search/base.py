@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, ClassVar, Self, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,15 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from structhash._numerics.validation import describe
 from structhash.codes import PreparedQueries, check_n_bits
 from structhash.pieces import snake
-from structhash.search._blocks import Block
-from structhash.search._checks import as_ids, check_radius, check_weights
-from structhash.search._index_file import FileAbout, Table, load_table, save_parts
-from structhash.search._text_ids import shown
+from structhash.search._checks import check_radius, check_weights
+from structhash.search._saved import SavedIndex
 
-__all__ = ["Index"]
+__all__ = ["Index", "joined_source"]
 
 
-class Index:
+class Index(SavedIndex):
     """Packed codes that queries are searched in.
 
     A subclass implements `add`, `search` and `table`; the other methods have defaults. Results are ordered by
@@ -50,9 +48,6 @@ class Index:
         If `n_bits` is below 1, or the class does not take weights, or they have another shape, are negative or
         are not finite.
     """
-
-    kind: ClassVar[str]
-    takes_weights: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -138,9 +133,7 @@ class Index:
         ValueError
             If lengths, weights or known models differ, or `add` refuses the ids.
         """
-        if not isinstance(other, Index):
-            raise TypeError(f"other={describe(other)}: give an index; codes are added by add")
-        source = _joined_source(self, other)
+        source = joined_source([self, other])
         self._take(other._parts())
         self.source = source
 
@@ -222,16 +215,6 @@ class Index:
         """
         raise NotImplementedError
 
-    def _parts(self) -> tuple[Block, ...]:
-        """All codes in blocks, in the order of running numbers where they have these."""
-        codes, ids = self.table()
-        return (Block(codes.copy(), None if ids is None else as_ids(ids, len(codes))),)
-
-    def _take(self, parts: tuple[Block, ...]) -> None:
-        """Add blocks that never change, of another index or of a file."""
-        for codes, ids in parts:
-            self.add(codes, None if ids is None else shown(ids))
-
     @property
     def ids(self) -> NDArray[Any]:
         """Ids of the codes, int64 or object with str, of shape (n,), ascending."""
@@ -250,48 +233,22 @@ class Index:
         weights = "" if self.weights is None else "weights=..., "
         return f"{type(self).__name__}(n_bits={self.n_bits}, {weights}ntotal={self.ntotal})"
 
-    def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
-        """Save the index as one file, codes in ascending order of their ids.
 
-        A file that structhash saved is replaced; another one, such as a data file, only with `force`.
-        """
-        about = FileAbout(self.kind, self.n_bits, self.weights, self.source)
-        save_parts(path, self._parts(), about, force)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], mmap: bool = False, verify: bool = True) -> Self:
-        """Load a file that `save` wrote; parameters and errors as `structhash.search.load_index`."""
-        table = load_table(path, cls.kind, mmap, verify)
-        index = _new(cls, table, path)
-        index._take((Block(table.codes, table.ids),))
-        index.source = table.source
-        return index
-
-
-_Made = TypeVar("_Made", bound=Index)
-
-
-def _new(cls: type[_Made], table: Table, path: str | os.PathLike[str]) -> _Made:
-    """An index without codes, of the length and weights in a file; ValueError if its class refuses them."""
-    if table.weights is not None and not cls.takes_weights:
-        raise ValueError(
-            f"cannot read {path}: it has weights, which {cls.__name__} does not take; index the codes again"
-        )
-    try:
-        return cls(table.n_bits) if table.weights is None else cls(table.n_bits, table.weights)
-    except ValueError as error:
-        raise ValueError(f"cannot read {path}: {error}") from None
-
-
-def _joined_source(index: Index, other: Index) -> str | None:
-    """The model of the codes of two indexes together, where all are of one; ValueError if they do not fit."""
-    one, two = index.weights, other.weights
-    equal = one is two or (one is not None and two is not None and np.array_equal(one, two))
-    if other.n_bits != index.n_bits or not equal:
-        raise ValueError(
-            f"{other!r} has codes of another length or other weights than {index!r}; merge equal indexes"
-        )
-    source = other.source if not index.ntotal and index.source is None else index.source
-    if None not in (source, other.source) and source != other.source:
-        raise ValueError("the two indexes hold codes of different models; encode the rows with one model")
-    return source if source == other.source or not other.ntotal else None
+def joined_source(indexes: Sequence[Index]) -> str | None:
+    """The model of the codes of several indexes, where all are of one; errors if they do not fit each other."""
+    if not indexes:
+        raise ValueError("indexes is empty; give at least one")
+    first = indexes[0]
+    for each in indexes:
+        if not isinstance(each, Index):
+            raise TypeError(f"{describe(each)} is no index; codes are added by add")
+        one, two = first.weights, each.weights
+        equal = one is two or (one is not None and two is not None and np.array_equal(one, two))
+        if each.n_bits != first.n_bits or not equal:
+            raise ValueError(
+                f"{each!r} has codes of another length or other weights than {first!r}; merge equal indexes"
+            )
+    if len({each.source for each in indexes} - {None}) > 1:
+        raise ValueError("the indexes hold codes of different models; encode the rows with one model")
+    sources = {each.source for each in indexes if each.ntotal} or {first.source}
+    return sources.pop() if len(sources) == 1 else None
