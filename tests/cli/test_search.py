@@ -181,6 +181,27 @@ def test_a_search_among_some_codes(machine, here, tmp_path):
     assert (expected % 3 == 0).all()
 
 
+def test_text_ids_are_printed_and_written(machine, done, here, tmp_path):
+    names = [f"{'éa'[i % 2]}{i}" for i in range(300)]
+    (tmp_path / "ids.txt").write_text("\n".join(names), encoding="utf-8")
+    done("index", "m.codes", "-o", tmp_path / "i", "--ids", tmp_path / "ids.txt")
+    words = "search", tmp_path / "i", "m.codes"
+    index, queries = load_index(tmp_path / "i"), np.load("m.npy")
+    lims, _, within = index.radius(queries, 1)
+    assert [each["ids"] for each in machine(*words, "--radius", 1)["results"]] == [
+        within[first:end].tolist() for first, end in pairwise(lims)
+    ]
+    assert done(*words, "-k", 1, "-o", tmp_path / "o.npz").splitlines()[1].split()[2] in names
+    with np.load(tmp_path / "o.npz") as found:
+        assert found["ids"].dtype.kind == "U"
+        np.testing.assert_array_equal(found["ids"], index.search(queries, 1)[1].astype(str))
+    np.save(tmp_path / "some.npy", names[:2])
+    (tmp_path / "some.txt").write_text("\n".join(names[:2]), encoding="utf-8")
+    for some in ("some.npy", "some.txt"):
+        found = machine(*words, "-k", 3, "--among", tmp_path / some)["results"]
+        assert all(sorted(each["ids"]) == sorted(names[:2]) for each in found)
+
+
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
@@ -192,7 +213,7 @@ def test_a_search_among_some_codes(machine, here, tmp_path):
         ("m.index x.npy --model m --reader m", ["m: it holds 'model', not 'reader'"]),
         ("m.index m.codes --among nowhere.npy", ["no such file: nowhere.npy"]),
         ("m.index m.codes --among twice.npy -o twice.npy", ["twice.npy"]),
-        ("m.index m.codes --among x.npy", ["among: ids must be int64, got float32"]),
+        ("m.index m.codes --among x.npy", ["among: ids must be whole numbers or text, got float32"]),
         ("m m.npy", ["m: it holds 'model', not 'index'", "structhash index makes indexes"]),
         ("train.npz m.npy", ["train.npz: it is a .npz or other zip file, no index"]),
         ("train.csv m.npy", ["train.csv: it is text, no index"]),

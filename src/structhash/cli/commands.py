@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from structhash import __version__
+from structhash.cli._index_commands import index, merge
 from structhash.cli._options import (
     Data,
     Force,
@@ -165,35 +166,10 @@ def _encode(
     )
 
 
-@app.command("index", epilog="Example: structhash index codes.structhash -o i.structhash --model m.structhash")
-def _index(
-    codes: Annotated[Path, argument("CODES", "Codes that encode made.")],
-    out: Annotated[Path, output("The index file to write.")],
-    bits: Annotated[
-        int | None, typer.Option(min=1, help="Bits of a code.", show_default="as the model, or 8 a byte")
-    ] = None,
-    backend: Annotated[
-        str,
-        typer.Option(
-            help="exact (plain and weighted), flat (plain, faster, needs faiss), or other `pieces indexes`."
-        ),
-    ] = "exact",
-    ids: Annotated[
-        Path | None, typer.Option(help="A .npy file, a whole number a code.", show_default="row numbers")
-    ] = None,
-    model: Annotated[
-        Path | None, typer.Option(help="Take the bits from this model and, if it weighs them, the weights.")
-    ] = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Make an index of packed codes.
-
-    Distances are the number of bits that differ, or the sum of their weights.
-    """
-    from structhash.cli.index import index
-
-    index(codes, out, bits=bits, backend=backend, ids=ids, model=model, force=force, as_json=as_json)
+app.command("index", epilog="Example: structhash index codes.structhash -o i.structhash --model m.structhash")(
+    index
+)
+app.command("merge", epilog="Example: structhash merge a.structhash b.structhash -o all.structhash")(merge)
 
 
 @app.command(
@@ -211,7 +187,9 @@ def _search(
     ] = None,
     model: Annotated[Path | None, typer.Option(help="Encode QUERIES with this model.")] = None,
     reader: Annotated[str, typer.Option(help="bits, real, auto, or the file of a fitted reader.")] = "bits",
-    among: Annotated[Path | None, typer.Option(help="Search only these: a .npy of ids or a mask.")] = None,
+    among: Annotated[
+        Path | None, typer.Option(help="Search only these: ids as for index, or a .npy mask.")
+    ] = None,
     out: Annotated[
         Path | None,
         output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),

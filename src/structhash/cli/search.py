@@ -15,6 +15,7 @@ from structhash.cli.console import say
 from structhash.cli.display import bar, print_table
 from structhash.cli.documents import to_json
 from structhash.cli.encode import ROWS_AT_ONCE, coded
+from structhash.cli.ids import read_ids
 from structhash.cli.inputs import Choices, read_for
 from structhash.cli.outputs import check_output
 from structhash.codes import PreparedQueries
@@ -22,7 +23,6 @@ from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
 from structhash.estimators.reader import READERS, load_reader
 from structhash.io import Codes, load_codes, map_array, suffixes
-from structhash.io.arrays import load_array
 from structhash.io.container import atomic
 from structhash.search import Index, load_index
 
@@ -39,7 +39,7 @@ class _Hit(NamedTuple):
     """The results of one query, nearest first."""
 
     distances: NDArray[Any]
-    ids: NDArray[np.int64]
+    ids: NDArray[Any]
 
 
 _Answer = tuple[list[_Hit], dict[str, NDArray[Any]]]  # hits of each query; what a file gets
@@ -78,7 +78,7 @@ def search(
     reader : str
         How vectors are read: as `HashEncoder.prepare_queries` says, or the file of a fitted reader.
     among : path or None
-        A .npy file of ids, or of a mask in ascending order of ids: search only these codes.
+        A file of ids, as `read_ids` reads it, or of a mask in ascending order of ids: search only these codes.
     force, as_json : bool
         Whether `out` may replace a file of another kind; whether to print JSON.
     choices : dict, optional
@@ -111,7 +111,7 @@ def _ask(
     index: Index, codes: _Queries, k: int | None, radius: float | None, among: Path | None
 ) -> tuple[dict[str, Any], _Answer]:
     """What is asked of the index, and the answer."""
-    limit = {} if among is None else {"among": load_array(among)}
+    limit = {} if among is None else {"among": read_ids(among, as_text=index.id_kind == "text")}
     if radius is not None:
         return {"radius": radius}, _within(index, codes, radius, limit)
     k = min(k or _DEFAULT_K, max(1, len(index)))
@@ -128,8 +128,9 @@ def _nearest(index: Index, codes: _Queries, k: int, limit: dict[str, Any]) -> _A
     """The k nearest codes of each query, and the arrays that a file gets."""
     found = _in_blocks(codes, lambda block: index.search(block, k, **limit))
     distances, ids = (np.concatenate(each) for each in zip(*found, strict=True))
-    hits = [_Hit(d[i >= 0], i[i >= 0]) for d, i in zip(distances, ids, strict=True)]
-    return hits, {"distances": distances, "ids": ids}
+    there = ids != ("" if ids.dtype == object else -1)
+    hits = [_Hit(d[at], i[at]) for d, i, at in zip(distances, ids, there, strict=True)]
+    return hits, {"distances": distances, "ids": _for_file(ids)}
 
 
 def _within(index: Index, codes: _Queries, radius: float, limit: dict[str, Any]) -> _Answer:
@@ -140,7 +141,12 @@ def _within(index: Index, codes: _Queries, radius: float, limit: dict[str, Any])
     )
     lims = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     hits = [_Hit(distances[first:end], ids[first:end]) for first, end in pairwise(lims)]
-    return hits, {"lims": lims, "distances": distances, "ids": ids}
+    return hits, {"lims": lims, "distances": distances, "ids": _for_file(ids)}
+
+
+def _for_file(ids: NDArray[Any]) -> NDArray[Any]:
+    """Ids as numpy writes them without pickle."""
+    return ids.astype(str) if ids.dtype == object else ids
 
 
 def _in_blocks(

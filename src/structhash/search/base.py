@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from structhash._numerics.validation import describe
 from structhash.codes import PreparedQueries, check_n_bits
 from structhash.pieces import snake
+from structhash.search._blocks import own_ids
 from structhash.search._checks import check_radius, check_weights
 from structhash.search._saved import SavedIndex
+from structhash.search._text_ids import is_text
 
 __all__ = ["Index", "joined_source"]
 
@@ -220,6 +222,12 @@ class Index(SavedIndex):
         """Ids of the codes, int64 or object with str, of shape (n,), ascending."""
         codes, ids = self.table()
         return np.arange(len(codes)) if ids is None else ids
+
+    @property
+    def id_kind(self) -> str:
+        """What ids are: "running numbers", "numbers" or "text"."""
+        own = own_ids(self._parts())
+        return "running numbers" if not own else "text" if is_text(own[0]) else "numbers"
 
     @property
     def ntotal(self) -> int:
