@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -52,6 +52,29 @@ Ignore = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Leave out a column of a .csv, such as ids; repeat. none: none."),
 ]
+
+
+class Rescoring(NamedTuple):
+    """What orders the nearest codes: options of search."""
+
+    vectors: Path
+    factor: int = 10
+    metric: str = "cosine"
+    ids: Path | None = None
+
+
+def rescoring(
+    vectors: Path | None, factor: int | None, metric: str | None, ids: Path | None
+) -> Rescoring | None:
+    """The options that go with --rescore; ValueError if there are some, but not it."""
+    given = {"factor": factor, "metric": metric, "ids": ids}
+    given = {name: value for name, value in given.items() if value is not None}
+    if vectors is not None:
+        return Rescoring(vectors, **given)  # type: ignore[arg-type]
+    if given:
+        option = {"ids": "--rescore-ids"}.get(name := next(iter(given)), f"--{name}")
+        raise ValueError(f"{option} goes with --rescore VECTORS; give that too")
+    return None
 
 
 def choices(label: str | None, header: bool, no_header: bool, ignore: list[str] | None) -> dict[str, Any]:

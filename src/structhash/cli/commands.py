@@ -24,6 +24,7 @@ from structhash.cli._options import (
     argument,
     choices,
     output,
+    rescoring,
 )
 from structhash.cli.console import Commands
 
@@ -190,6 +191,19 @@ def _search(
     among: Annotated[
         Path | None, typer.Option(help="Search only these: ids as for index, or a .npy mask.")
     ] = None,
+    rescore: Annotated[
+        Path | None, typer.Option(help="Order the nearest codes by these vectors: a .npy, a row a code.")
+    ] = None,
+    factor: Annotated[
+        int | None, typer.Option(min=1, help="Codes a neighbour that --rescore orders.", show_default="10")
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="Of --rescore: cosine, inner_product or euclidean.", show_default="cosine"),
+    ] = None,
+    rescore_ids: Annotated[
+        Path | None, typer.Option(help="The id of each vector, as for index.", show_default="row numbers")
+    ] = None,
     out: Annotated[
         Path | None,
         output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
@@ -216,6 +230,7 @@ def _search(
         model=model,
         reader=reader,
         among=among,
+        rescore=rescoring(rescore, factor, metric, rescore_ids),
         out=out,
         force=force,
         as_json=as_json,

@@ -12,12 +12,24 @@ from typing import Any
 from structhash import pieces
 from structhash._numerics.validation import describe
 from structhash.io import container as files
+from structhash.search._rescored import FactorChoice, Rescored, choose_factor
+from structhash.search._vector_metrics import to_int8
 from structhash.search.base import Index
 from structhash.search.exact import Exact
 from structhash.search.flat import Flat
 from structhash.search.merging import save_merged
 
-__all__ = ["Exact", "Flat", "Index", "load_index", "save_merged"]
+__all__ = [
+    "Exact",
+    "FactorChoice",
+    "Flat",
+    "Index",
+    "Rescored",
+    "choose_factor",
+    "load_index",
+    "save_merged",
+    "to_int8",
+]
 
 
 def load_index(path: str | os.PathLike[str], mmap: bool = False, verify: bool = True) -> Index:
