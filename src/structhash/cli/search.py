@@ -71,10 +71,8 @@ def search(
         An index file.
     queries : path
         A file of codes; with a model, a data file of vectors.
-    k : int or None
-        Number of neighbours a query, 10 by default.
-    radius : float or None
-        Instead of k: find all codes within this distance.
+    k, radius : int or None, float or None
+        Number of neighbours a query, 10 by default; or find all codes within this distance.
     model : path or None
         The model that encodes the queries.
     out : path or None
@@ -93,15 +91,15 @@ def search(
     Raises
     ------
     ValueError
-        If both k and a radius are given, or the model or the queries do not fit the index.
+        If options contradict each other, or the model or the queries do not fit the index.
     """
     files = [model, among, None if reader in READERS else Path(reader), *_files_of(rescore)]
     check_output(out, index, queries, *files, makes="neighbours", force=force, suffix=".npz")
     _check_options(k, radius, model, rescore)
     searched = load_index(index)
     codes, rows, doubts = _query_codes(queries, model, index, searched, choices, reader)
-    search_block = _searcher(searched, codes, rows, among, rescore)
-    asked, (hits, arrays) = _ask(searched, search_block, len(codes), k, radius)
+    by_block = _searcher(searched, codes, rows, among, rescore)
+    asked, (hits, arrays) = _ask(searched, by_block, len(codes), k, radius)
     if out is not None:
         _write(out, arrays)
     for doubt in doubts:
