@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import structhash.search._blocks as blocks
 import structhash.search._index_file as index_file
-from structhash.codes import hamming, prepare_values, prepared_distances
+from structhash.codes import hamming, prepare_values, prepared_distances, unpack
 from structhash.pieces import classes
-from structhash.search import Exact, Flat, load_index
+from structhash.search import Exact, Flat, Rescored, load_index, save_merged
 
 EVERY = pytest.mark.parametrize("piece", [classes("indexes")[name] for name in ("exact", "flat")])
 N_BITS = 11  # few, so that ties are many
@@ -111,6 +111,29 @@ class Stateful(RuleBasedStateMachine):
             other.add(codes[part : part + 2], None if ids is None else ids[part : part + 2])
         self.index.merge(other)
         self.remember(ids, codes)
+
+    @rule(seed=st.integers(0, 10**6), n=st.integers(0, 6), mapped=st.booleans())
+    def merge_in_a_file(self, seed, n, mapped):
+        path, other, codes = Path(self.folder.name) / "index", Exact(N_BITS), random_codes(n, seed)
+        ids = self.new_ids(n, np.random.default_rng(seed))
+        other.add(codes, ids)
+        self.index.save(path)
+        save_merged([load_index(path, mmap=True), other], path)
+        self.index = load_index(path, mmap=mapped)
+        self.remember(ids, codes)
+
+    @rule(seed=st.integers(0, 10**6), k=st.integers(1, 9), factor=st.integers(1, 4))
+    def search_in_two_stages(self, seed, k, factor):
+        """Each vector is the bits of its code, so candidates by code are the nearest by vector, too."""
+        ids, codes = self.ids_and_codes()
+        order = np.random.default_rng(seed).permutation(len(ids))
+        asked, vectors = random_codes(3, seed), unpack(codes[order], N_BITS)
+        rescored = Rescored(self.index, vectors, "euclidean", factor, ids[order])
+        distances, found = rescored.search(asked, unpack(asked, N_BITS), k)
+        near, expected = self.index.search(asked, k)
+        np.testing.assert_array_equal(found, expected)
+        there = near < NO_CODE
+        np.testing.assert_allclose(distances[there], np.sqrt(near[there]), rtol=1e-6)
 
     @rule()
     def pickle(self):
