@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from structhash import __version__
+from structhash.cli._index_commands import index, merge
 from structhash.cli._options import (
     Choices,
     Data,
@@ -20,6 +21,7 @@ from structhash.cli._options import (
     argument,
     output,
     reads_data,
+    rescoring,
 )
 from structhash.cli.console import Commands
 
@@ -160,35 +162,10 @@ def _encode(
     )
 
 
-@app.command("index", epilog="Example: structhash index codes.structhash -o i.structhash --model m.structhash")
-def _index(
-    codes: Annotated[Path, argument("CODES", "Codes that encode made.")],
-    out: Annotated[Path, output("The index file to write.")],
-    bits: Annotated[
-        int | None, typer.Option(min=1, help="Bits of a code.", show_default="as the model, or 8 a byte")
-    ] = None,
-    backend: Annotated[
-        str,
-        typer.Option(
-            help="exact (plain and weighted), flat (plain, faster, needs faiss), or other `pieces indexes`."
-        ),
-    ] = "exact",
-    ids: Annotated[
-        Path | None, typer.Option(help="A .npy file, a whole number a code.", show_default="row numbers")
-    ] = None,
-    model: Annotated[
-        Path | None, typer.Option(help="Take the bits from this model and, if it weighs them, the weights.")
-    ] = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Make an index of packed codes.
-
-    Distances are the number of bits that differ, or the sum of their weights.
-    """
-    from structhash.cli.index import index
-
-    index(codes, out, bits=bits, backend=backend, ids=ids, model=model, force=force, as_json=as_json)
+app.command("index", epilog="Example: structhash index codes.structhash -o i.structhash --model m.structhash")(
+    index
+)
+app.command("merge", epilog="Example: structhash merge a.structhash b.structhash -o all.structhash")(merge)
 
 
 @app.command(
@@ -207,7 +184,22 @@ def _search(
     ] = None,
     model: Annotated[Path | None, typer.Option(help="Encode QUERIES with this model.")] = None,
     reader: Annotated[str, typer.Option(help="bits, real, auto, or the file of a fitted reader.")] = "bits",
-    among: Annotated[Path | None, typer.Option(help="Search only these: a .npy of ids or a mask.")] = None,
+    among: Annotated[
+        Path | None, typer.Option(help="Search only these: ids as for index, or a .npy mask.")
+    ] = None,
+    rescore: Annotated[
+        Path | None, typer.Option(help="Order the nearest codes by these vectors: a .npy, a row a code.")
+    ] = None,
+    factor: Annotated[
+        int | None, typer.Option(min=1, help="Codes a neighbour that --rescore orders.", show_default="10")
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="Of --rescore: cosine, inner_product or euclidean.", show_default="cosine"),
+    ] = None,
+    rescore_ids: Annotated[
+        Path | None, typer.Option(help="The id of each vector, as for index.", show_default="row numbers")
+    ] = None,
     out: Annotated[
         Path | None,
         output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
@@ -232,6 +224,7 @@ def _search(
         model=model,
         reader=reader,
         among=among,
+        rescore=rescoring(rescore, factor, metric, rescore_ids),
         out=out,
         force=force,
         as_json=as_json,

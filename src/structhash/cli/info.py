@@ -88,11 +88,12 @@ def _index_facts(path: Path) -> dict[str, Any]:
     """Class and sizes of an index."""
     from structhash.search import load_index
 
-    index = load_index(path)
+    index = load_index(path, mmap=True)
     return {
         "class": type(index).__name__,
         "bits": index.n_bits,
         "codes": len(index),
+        "ids": index.id_kind,
         "weighted": index.weights is not None,
         "model": index.source,
     }
