@@ -23,10 +23,12 @@ from structhash.io import container
 from structhash.io.fields import Field, check_fields
 from structhash.search import Exact
 
-__all__ = ["READERS", "Reader", "fit_reader", "load_reader"]
+__all__ = ["EVERY_READER", "READERS", "Reader", "fit_reader", "load_reader"]
+
+EVERY_READER = ("auto", "bits", "real", "cells", "linear", "tables")  # READERS need no fit
 
 _KIND = "reader"  # of container
-_NAMES = ("bits", "real", "cells", "linear", "tables")
+_NAMES = EVERY_READER[1:]
 _MAX_ROWS = 50_000  # that a reader is fitted to
 _N_HELD, _N_NEAREST = 500, 10  # held-out rows, and their neighbours that a reader should find
 _FIELDS = {
@@ -165,7 +167,7 @@ def fit_reader(
     if not isinstance(encoder, HashEncoder):
         raise TypeError(f"encoder={describe(encoder)}: give a fitted model, then its rows")
     n_bits = encoder._check_prefix(n_bits)
-    check_choice("reader", reader, ("auto", *_NAMES))
+    check_choice("reader", reader, EVERY_READER)
     rng = np.random.default_rng(random_state)
     rows = open_rows(encoder, X)
     rows = rows[sample_rows(len(rows), _MAX_ROWS, rng)].astype(np.float64)

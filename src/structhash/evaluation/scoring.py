@@ -28,6 +28,7 @@ __all__ = [
     "every_distance",
     "float_blocks",
     "judged_relevance",
+    "query_slices",
     "retrieval",
     "same_label",
 ]
@@ -164,7 +165,7 @@ def code_blocks(
     distances, relevance : ndarrays (q, n)
         For `retrieval`.
     """
-    for rows in _query_slices(len(queries), len(codes)):
+    for rows in query_slices(len(queries), len(codes)):
         yield code_distances(queries[rows], codes, weights), relevance(rows)
 
 
@@ -194,7 +195,7 @@ def float_blocks(queries: NDArray[Any], rows: NDArray[Any], relevance: Relevance
     rows = np.ldexp(rows, exponent)
     norms = (rows**2).sum(axis=1)
     largest = min(norms.max(), _MAX_SPREAD * np.median(norms[norms > 0])) if norms.any() else 0.0
-    for block in _query_slices(len(queries), len(rows)):
+    for block in query_slices(len(queries), len(rows)):
         q = np.ldexp(queries[block].astype(np.float64) - origin, exponent)
         yield merge_ties(norms - 2 * q @ rows.T, largest, _FLOAT_DIGITS), relevance(block)
 
@@ -243,11 +244,11 @@ def _own_blocks(
 ) -> Iterator[Block]:
     """Distances of the encoder's own, block by block."""
     distances = encoder.own_distances(rows)
-    for block in _query_slices(len(queries), len(rows)):
+    for block in query_slices(len(queries), len(rows)):
         found = np.asarray(distances(queries[block]), np.float64)
         yield merge_ties(found, np.abs(found).max(), _FLOAT_DIGITS), relevance(block)
 
 
-def _query_slices(n_queries: int, n_rows: int) -> Iterator[slice]:
+def query_slices(n_queries: int, n_rows: int) -> Iterator[slice]:
     """Slices of queries whose distances to all rows are held at a time."""
     return row_slices(n_queries, rows_within(n_rows, _MAX_DISTANCES))
