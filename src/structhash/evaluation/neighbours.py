@@ -45,11 +45,10 @@ def compare_neighbours(
     Parameters
     ----------
     methods : iterable of str or Method
-        Method specs, see `parse_method`. `check_unlabelled_method` refuses some of them.
+        Specs of `parse_method`. `check_unlabelled_method` refuses some.
     X : array (n, d)
     Q : array (q, d), optional
-        Queries. X is then the database. By default, each seed draws rows of X as queries; the other rows are
-        the database.
+        Queries, and all of X is the database. By default, each seed draws rows of X as queries, out of it.
     bits, seeds
         See `compare`.
     n_queries : int
@@ -71,17 +70,14 @@ def compare_neighbours(
 
     Examples
     --------
-    >>> rows = np.random.default_rng(0).standard_normal((80, 8))
-    >>> (exact,) = compare_neighbours(["float"], rows, seeds=[0])
-    >>> exact.scores.mean
+    >>> next(compare_neighbours(["float"], np.arange(80)[:, None] ** 3)).scores.mean
     {'recall@10': 1.0, 'recall@100': 1.0}
     """
     request = check_request(methods, bits, seeds, measures, ties, failures, finished, on_fit)
     for method in request.methods:
         check_unlabelled_method(method)
     check_count("n_queries", n_queries)
-    if n_train is not None:
-        check_count("n_train", n_train)
+    check_count("n_train", 1 if n_train is None else n_train)
     X, Q = (read_matrix(X), None) if Q is None else read_vectors(X, Q)
     return run_fits(request, _fits(request, X, Q, n_queries, n_train))
 
