@@ -32,7 +32,7 @@ def head(*cells):
 
 def distances(encoder):
     """What a model is searched by."""
-    found = ["plain", *(["weighted"] if encoder.weighted_ else [])]
+    found = ["plain" if encoder.codes_are_bits else "tables", *(["weighted"] if encoder.weighted_ else [])]
     return ", ".join(found + ([encoder.own_distance_] if encoder.own_distance_ else []))
 
 

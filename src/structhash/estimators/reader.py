@@ -164,9 +164,7 @@ def fit_reader(
     >>> index.search(reader.prepare(X[:1]), k=1)[1]
     array([[0]])
     """
-    if not isinstance(encoder, HashEncoder):
-        raise TypeError(f"encoder={describe(encoder)}: give a fitted model, then its rows")
-    n_bits = encoder._check_prefix(n_bits)
+    n_bits = _check_encoder(encoder, n_bits)
     check_choice("reader", reader, EVERY_READER)
     rng = np.random.default_rng(random_state)
     rows = open_rows(encoder, X)
@@ -201,6 +199,16 @@ def load_reader(path: str | os.PathLike[str], encoder: HashEncoder) -> Reader:
         return Reader(encoder, name, n_bits, arrays, dict(header["recalls"]))
     except (LookupError, TypeError, ValueError) as error:
         raise ValueError(f"cannot read {path}: it is no whole reader ({error}); fit it again") from None
+
+
+def _check_encoder(encoder: HashEncoder, n_bits: int | None) -> int:
+    """Number of bits to read; TypeError or ValueError unless the encoder has codes that a reader can read."""
+    if not isinstance(encoder, HashEncoder):
+        raise TypeError(f"encoder={describe(encoder)}: give a fitted model, then its rows")
+    if not encoder.codes_are_bits:
+        name = type(encoder).__name__
+        raise ValueError(f"{name} reads its codes in its own way; call its prepare_queries(Q), with no reader")
+    return encoder._check_prefix(n_bits)
 
 
 def _fit(

@@ -7,7 +7,7 @@ from structhash.evaluation.label_splits import coarse_labels, few_labels, tail_c
 from structhash.evaluation.methods import Method, every_method, parse_method, split_specs
 from structhash.evaluation.neighbours import NEIGHBOUR_MEASURES, compare_neighbours, nearest_rows
 from structhash.evaluation.protocols import PROTOCOLS, Protocol, find_protocol, protocol_names
-from structhash.evaluation.reading import ReadCodes, prepared_blocks, read_codes
+from structhash.evaluation.reading import ReadCodes, read_codes
 from structhash.evaluation.report import Line, as_json, as_table, from_json, summarise
 from structhash.evaluation.scoring import (
     MEASURES,
@@ -16,6 +16,7 @@ from structhash.evaluation.scoring import (
     every_distance,
     float_blocks,
     judged_relevance,
+    prepared_blocks,
     retrieval,
     same_label,
 )

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.codes import PreparedQueries, table_distances
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.reader import Reader, fit_reader
-from structhash.evaluation.scoring import Block, Relevance, every_distance, query_slices
+from structhash.evaluation.scoring import Block, Relevance, every_distance, prepared_blocks
 
-__all__ = ["ReadCodes", "prepared_blocks", "read_codes", "real_blocks"]
+__all__ = ["ReadCodes", "read_codes", "real_blocks"]
 
 
 class ReadCodes(NamedTuple):
@@ -82,29 +81,6 @@ def read_codes(
         return ReadCodes(encoder, database, codes)
     fitted = fit_reader(encoder, fitted_on, reader=reader, random_state=seed)
     return ReadCodes(encoder, database, codes, reader, fitted)
-
-
-def prepared_blocks(
-    queries: PreparedQueries, codes: NDArray[np.uint8], relevance: Relevance
-) -> Iterator[Block]:
-    """Distances of prepared queries to codes, block by block.
-
-    Parameters
-    ----------
-    queries : PreparedQueries
-    codes : uint8 array (n, n_bytes)
-    relevance : callable
-        As in `code_blocks`.
-
-    Yields
-    ------
-    distances, relevance : ndarrays (q, n)
-        For `retrieval`. The distances are those of an index.
-    """
-    terms = None if queries.decoder is None else queries.decoder.squared_lengths(codes)
-    for rows in query_slices(len(queries), len(codes)):
-        part = queries[rows]
-        yield table_distances(part.base, part.tables(), codes, terms), relevance(rows)
 
 
 def real_blocks(

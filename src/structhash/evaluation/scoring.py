@@ -13,7 +13,7 @@ from structhash import metrics
 from structhash._numerics.blocks import row_slices, rows_within, spread_rows
 from structhash._numerics.rounding import merge_ties
 from structhash._numerics.validation import check_list
-from structhash.codes import code_distances
+from structhash.codes import PreparedQueries, code_distances, table_distances
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation._collectors import collector
 from structhash.supervision.judgements import check_judgements
@@ -28,7 +28,7 @@ __all__ = [
     "every_distance",
     "float_blocks",
     "judged_relevance",
-    "query_slices",
+    "prepared_blocks",
     "retrieval",
     "same_label",
 ]
@@ -165,8 +165,31 @@ def code_blocks(
     distances, relevance : ndarrays (q, n)
         For `retrieval`.
     """
-    for rows in query_slices(len(queries), len(codes)):
+    for rows in _query_slices(len(queries), len(codes)):
         yield code_distances(queries[rows], codes, weights), relevance(rows)
+
+
+def prepared_blocks(
+    queries: PreparedQueries, codes: NDArray[np.uint8], relevance: Relevance
+) -> Iterator[Block]:
+    """Distances of prepared queries to codes, block by block.
+
+    Parameters
+    ----------
+    queries : PreparedQueries
+    codes : uint8 array (n, n_bytes)
+    relevance : callable
+        As in `code_blocks`.
+
+    Yields
+    ------
+    distances, relevance : ndarrays (q, n)
+        For `retrieval`. The distances are those of an index.
+    """
+    terms = None if queries.decoder is None else queries.decoder.squared_lengths(codes)
+    for rows in _query_slices(len(queries), len(codes)):
+        part = queries[rows]
+        yield table_distances(part.base, part.tables(), codes, terms), relevance(rows)
 
 
 def float_blocks(queries: NDArray[Any], rows: NDArray[Any], relevance: Relevance) -> Iterator[Block]:
@@ -195,7 +218,7 @@ def float_blocks(queries: NDArray[Any], rows: NDArray[Any], relevance: Relevance
     rows = np.ldexp(rows, exponent)
     norms = (rows**2).sum(axis=1)
     largest = min(norms.max(), _MAX_SPREAD * np.median(norms[norms > 0])) if norms.any() else 0.0
-    for block in query_slices(len(queries), len(rows)):
+    for block in _query_slices(len(queries), len(rows)):
         q = np.ldexp(queries[block].astype(np.float64) - origin, exponent)
         yield merge_ties(norms - 2 * q @ rows.T, largest, _FLOAT_DIGITS), relevance(block)
 
@@ -209,8 +232,8 @@ def every_distance(
 ) -> Iterator[tuple[str, Iterator[Block]]]:
     """Every distance that a fitted encoder can be scored by.
 
-    Each encoder has plain Hamming distance. One that weighs its bits has weighted Hamming distance too, and one
-    with a distance of its own has that.
+    Each encoder has plain Hamming distance, or, where its codes are no bits, that of its prepared queries. One
+    that weighs its bits has weighted Hamming distance too, and one with a distance of its own has that.
 
     Parameters
     ----------
@@ -226,12 +249,15 @@ def every_distance(
     Yields
     ------
     name : str
-        ``"plain"``, ``"weighted"``, or `HashEncoder.own_distance_`.
+        ``"plain"``, ``"weighted"``, ``"tables"`` where codes are no bits, or `HashEncoder.own_distance_`.
     blocks : iterator of (distances, relevance)
         For `retrieval`. They are computed when they are scored.
     """
-    query_codes = encoder.encode_queries(queries)
     codes = encoder.encode(rows) if codes is None else codes
+    if not encoder.codes_are_bits:
+        yield "tables", prepared_blocks(encoder.prepare_queries(queries), codes, relevance)
+        return
+    query_codes = encoder.encode_queries(queries)
     yield "plain", code_blocks(query_codes, codes, relevance)
     if encoder.weighted_:
         yield "weighted", code_blocks(query_codes, codes, relevance, encoder.search_weights_)
@@ -244,11 +270,11 @@ def _own_blocks(
 ) -> Iterator[Block]:
     """Distances of the encoder's own, block by block."""
     distances = encoder.own_distances(rows)
-    for block in query_slices(len(queries), len(rows)):
+    for block in _query_slices(len(queries), len(rows)):
         found = np.asarray(distances(queries[block]), np.float64)
         yield merge_ties(found, np.abs(found).max(), _FLOAT_DIGITS), relevance(block)
 
 
-def query_slices(n_queries: int, n_rows: int) -> Iterator[slice]:
+def _query_slices(n_queries: int, n_rows: int) -> Iterator[slice]:
     """Slices of queries whose distances to all rows are held at a time."""
     return row_slices(n_queries, rows_within(n_rows, _MAX_DISTANCES))
