@@ -13,7 +13,11 @@ from structhash.codes import unpack
 from structhash.io.fields import Field, Fields
 
 _FARTHEST = 1e100  # in units of the training rows; the square of a row further out could overflow
-SCALE_FIELDS: Fields = (Field("mean_", ("n_features",)), Field("scale_", positive=True))
+SCALE_FIELDS: Fields = (
+    Field("mean_", ("n_features",)),
+    Field("scale_", positive=True),
+    Field("n_iter_", kind="int", least=1),
+)
 
 
 class CentroidCodes(Baseline):
@@ -27,6 +31,7 @@ class CentroidCodes(Baseline):
 
     mean_: NDArray[Any]
     scale_: float
+    n_iter_: int
 
     def __init__(self, n_bits: int = 64, *, max_iter: int = 25, random_state: Any = None) -> None:
         self.n_bits = n_bits
@@ -38,6 +43,10 @@ class CentroidCodes(Baseline):
         super().check_settings()
         check_count("max_iter", self.max_iter)
 
+    def queries_differ(self, n_bits: int | None = None) -> bool:
+        """See `HashEncoder.queries_differ`: queries have no codes at all."""
+        return True
+
     def _check_rows(self, X: Any, y: Any) -> tuple[TrainingRows, dict[str, Any]]:
         faiss_of(self)  # loaded before linear algebra is limited to one thread, so that the limit holds for it
         return super()._check_rows(X, y)
@@ -48,7 +57,8 @@ class CentroidCodes(Baseline):
         scale = float(np.ldexp(1.0, int(np.frexp(np.abs(Z).max())[1])))  # a power of two: no digit is lost
         seed = int(rng.integers(2**31))
         learned = self._learn_centroids(faiss_of(self), (Z / scale).astype(np.float32), seed)
-        return {"mean_": mean, "scale_": scale, **learned, **equal_bits(self.n_bits)}
+        facts = {"mean_": mean, "scale_": scale, "n_iter_": int(self.max_iter)}
+        return {**facts, **learned, **equal_bits(self.n_bits)}
 
     def _learn_centroids(self, faiss: Any, Z: NDArray[np.float32], seed: int) -> dict[str, Any]:
         """Fitted attributes from centred rows (n, d)."""

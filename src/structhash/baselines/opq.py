@@ -34,6 +34,8 @@ class OPQ(PQ):
     n_bits_, weights_, history_ : see `HashEncoder`
     mean_, scale_ : ndarray (d,), float
         Rows are taken from this mean, in this unit, a power of two.
+    n_iter_ : int
+        max_iter.
     rotation_ : ndarray (k, d) float32
         R; k is the multiple of the number of parts from d on. Rows are padded with zeros to that length.
     centroids_ : ndarray (256, k) float32

@@ -35,6 +35,8 @@ class PQ(CentroidCodes):
     n_bits_, weights_, history_ : see `HashEncoder`
     mean_, scale_ : ndarray (d,), float
         Rows are taken from this mean, in this unit, a power of two.
+    n_iter_ : int
+        max_iter.
     centroids_ : ndarray (256, d) float32
         The columns of a part hold the centroids of this part.
 

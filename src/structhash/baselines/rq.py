@@ -41,6 +41,8 @@ class RQ(CentroidCodes):
     n_bits_, weights_, history_ : see `HashEncoder`
     mean_, scale_ : ndarray (d,), float
         Rows are taken from this mean, in this unit, a power of two.
+    n_iter_ : int
+        max_iter.
     centroids_ : ndarray (n_bytes, 256, d) float32
         Those of a byte that has fewer are followed by zeros.
     sizes_ : ndarray (n_bytes,) int64
