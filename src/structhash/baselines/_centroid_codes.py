@@ -43,6 +43,10 @@ class CentroidCodes(Baseline):
         super().check_settings()
         check_count("max_iter", self.max_iter)
 
+    def default_reader(self) -> str:
+        """See `HashEncoder.default_reader`."""
+        return "tables"
+
     def queries_differ(self, n_bits: int | None = None) -> bool:
         """See `HashEncoder.queries_differ`: queries have no codes at all."""
         return True

@@ -24,6 +24,7 @@ from structhash.cli._options import (
     choices,
     output,
 )
+from structhash.cli._reader_command import fit_reader_command
 from structhash.cli.console import Commands
 
 __all__ = ["app"]
@@ -131,9 +132,7 @@ def _fit(
 def _encode(
     model: Model,
     data: Data,
-    out: Annotated[
-        Path, output("The file to write. It names the model; one that ends in .npy is a bare array.")
-    ],
+    out: Annotated[Path, output("The file to write: names the model, or, if .npy, is a bare array.")],
     bits: Annotated[
         int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")
     ] = None,
@@ -245,6 +244,9 @@ def _search(
     )
 
 
+app.command("reader", epilog="Example: structhash reader m.structhash rows.npy -o r.reader")(fit_reader_command)
+
+
 @app.command(
     "evaluate",
     epilog="Example: structhash evaluate m.structhash test.npz --measure map,precision@10 -o scores.json",
@@ -255,9 +257,7 @@ def _evaluate(
     queries: Queries = 2000,
     seed: Seed = 0,
     measures: Measures = None,
-    ties: Annotated[
-        str, typer.Option(help="Equal distances: expected (mean over all orders) or id (order of rows).")
-    ] = "expected",
+    ties: Annotated[str, typer.Option(help="Equal distances: expected (mean over orders) or id.")] = "expected",
     out: Annotated[Path | None, output("Also write the result to this JSON file.")] = None,
     force: Force = False,
     label: Label = None,
