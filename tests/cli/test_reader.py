@@ -75,3 +75,19 @@ def test_a_reader_is_replaced_by_a_reader(done, files):
     for name in ("cells", "linear"):
         done("reader", files / "m", files / "rows.npy", "-o", files / "r", "--reader", name)
     assert load_reader(files / "r", load_model(files / "m")).name == "linear"
+
+
+def test_codes_that_are_no_bits_are_searched_with_their_own_queries(run, machine, done, files):
+    model = load("baselines", "pq:n_bits=16,random_state=0").fit(X[:300])
+    model.save(files / "pq")
+    done("encode", files / "pq", files / "rows.npy", "-o", files / "c")
+    done("index", files / "c", "-o", files / "i")
+    words = "search", files / "i", files / "rows.npy", "--model", files / "pq"
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert "codes of PQ are numbers, not bits that a query could share: search with prepare" in refused.stderr
+    found = machine(*words, "-k", 1, "--reader", "auto")["results"]
+    assert np.mean([each["ids"] == [row] for row, each in enumerate(found)]) > 0.8
+    said = run("search", files / "i", files / "c", "-k", 1).stderr
+    assert "holds codes of rows, and its model codes queries differently" in said
+    assert machine("info", files / "pq")["reader"] == "tables"
