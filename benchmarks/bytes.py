@@ -118,31 +118,25 @@ def run(folder: Path, output: Path, sets: list[str], lengths: list[int], seeds: 
 
 def draw(output: Path, plt: Any) -> None:
     """A picture of all measures against bytes, means over seeds, beside the output."""
-    found: dict[tuple[str, str], dict[tuple[str, int], list[float]]] = {}
+    found: dict[tuple[str, str, str], dict[int, list[float]]] = {}  # by data set, measure and method
     for line in json.loads(output.read_text())["lines"]:
         label = f"{line['method']} {line['reader']}".strip()
-        for measure in FIGURES:
-            if measure in line:
-                at = found.setdefault((line["set"], measure), {}).setdefault((label, line["bytes"]), [])
-                at.append(line[measure])
-    names = [name for name in SETS if (name, "recall@10") in found]
-    figure, grid = plt.subplots(
-        len(FIGURES), len(names), figsize=(3.4 * len(names), 9), layout="constrained", squeeze=False
-    )
-    for axes_of, measure in zip(grid, FIGURES, strict=True):
-        for axes, name in zip(axes_of, names, strict=True):
-            values = found.get((name, measure))
-            if values is None:
-                axes.axis("off")
-                continue
+        for measure in FIGURES.keys() & line.keys():
+            at = found.setdefault((line["set"], measure, label), {})
+            at.setdefault(line["bytes"], []).append(line[measure])
+    size = {"figsize": (3.4 * len(SETS), 9), "layout": "constrained"}
+    figure, grid = plt.subplots(len(FIGURES), len(SETS), **size)
+    for row, (measure, title) in zip(grid, FIGURES.items(), strict=True):
+        for axes, name in zip(row, SETS, strict=True):
             for label, (colour, dashes) in DRAWN.items():
-                points = sorted(
-                    (n_bytes, np.mean(each)) for (own, n_bytes), each in values.items() if own == label
-                )
-                axes.plot(*zip(*points), dashes, marker=".", color=colour, label=label)
-            axes.set(title=f"{name.partition('_')[0]}, {FIGURES[measure]}", xlabel="bytes a row", xscale="log")
+                values = sorted(found.get((name, measure, label), {}).items())
+                heights = [np.mean(each) for _, each in values]
+                lengths = [n_bytes for n_bytes, _ in values]
+                axes.plot(lengths, heights, marker=".", linestyle=dashes, color=colour, label=label)
+            axes.set(title=f"{name.partition('_')[0]}, {title}", xlabel="bytes a row", xscale="log")
             axes.set_xticks(BYTES, [str(each) for each in BYTES], minor=False)
             axes.set_xticks([], minor=True)
+            axes.set_visible(any(key[:2] == (name, measure) for key in found))
     figure.legend(*grid[0][0].get_legend_handles_labels(), ncols=6, fontsize=9, loc="outside lower center")
     figure.savefig(output.with_suffix(".png"), dpi=80)
 
