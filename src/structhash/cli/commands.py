@@ -23,6 +23,7 @@ from structhash.cli._options import (
     reads_data,
     rescoring,
 )
+from structhash.cli._reader_command import fit_reader_command
 from structhash.cli.console import Commands
 
 __all__ = ["app"]
@@ -130,9 +131,7 @@ def _fit(
 def _encode(
     model: Model,
     data: Data,
-    out: Annotated[
-        Path, output("The file to write. It names the model; one that ends in .npy is a bare array.")
-    ],
+    out: Annotated[Path, output("The file to write: names the model, or, if .npy, is a bare array.")],
     bits: Annotated[
         int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")
     ] = None,
@@ -232,6 +231,9 @@ def _search(
     )
 
 
+app.command("reader", epilog="Example: structhash reader m.structhash rows.npy -o r.reader")(fit_reader_command)
+
+
 @app.command(
     "evaluate",
     epilog="Example: structhash evaluate m.structhash test.npz --measure map,precision@10 -o scores.json",
@@ -243,9 +245,7 @@ def _evaluate(
     queries: Queries = 2000,
     seed: Seed = 0,
     measures: Measures = None,
-    ties: Annotated[
-        str, typer.Option(help="Equal distances: expected (mean over all orders) or id (order of rows).")
-    ] = "expected",
+    ties: Annotated[str, typer.Option(help="Equal distances: expected (mean over orders) or id.")] = "expected",
     out: Annotated[Path | None, output("Also write the result to this JSON file.")] = None,
     force: Force = False,
     *,
@@ -257,8 +257,8 @@ def _evaluate(
     With Q and qrels in DATA: graded retrieval of all of Q among X. Otherwise by
     labels: queries are random rows, and all other rows are the database.
 
-    There is a line for plain Hamming distance, one for weighted Hamming distance
-    if the model weighs its bits, and one for a distance of the method's own.
+    There is a line for plain Hamming distance, others if the model weighs its
+    bits or has its own distance, and one for queries read by real values.
     """
     from structhash.cli.evaluate import evaluate
 
@@ -286,8 +286,8 @@ def _compare(
     methods: Annotated[
         str,
         typer.Option(
-            help="As for fit --method, with commas between them. NAME@database: fitted on the database; float: "
-            "the vectors themselves, by L2; all: every method, those without labels also @database.",
+            help="As for fit --method, with commas between them. NAME@database: fitted on the database; "
+            "NAME@real, NAME@auto: so read; float: the vectors by L2; all: every one, some also @database.",
             show_default=_USUAL_METHODS.replace(",", ", "),  # blanks let the help break the line
         ),
     ] = _USUAL_METHODS,
@@ -299,7 +299,7 @@ def _compare(
         typer.Option(
             help="seen: queries are of classes trained on; unseen: of other classes; mixed-known and "
             "mixed-new: of these or those, in a database of both; few-N, tail: few labels; coarse: of pairs of "
-            "classes; instances: near rows of a class; judged: Q by qrels, in 5 parts, each by the other 4."
+            "classes; instances: near rows of a class; judged: Q by qrels, 5-fold; neighbours: near rows, by X."
         ),
     ] = "seen",
     seeds: Annotated[str, typer.Option(help="A split and a model each, with commas between them.")] = "0,1,2",
@@ -318,7 +318,7 @@ def _compare(
 ) -> None:
     """Fit and score several methods on the same splits.
 
-    DATA needs labels, or, for --protocol judged, Q and qrels.
+    DATA needs labels; for --protocol judged, Q and qrels; for neighbours, only X.
 
     * after a value: significantly below the best code of that length (paired
     t-test over queries, 5 percent, Holm-corrected). Times are in seconds.
