@@ -1,4 +1,4 @@
-"""The tables of docs/baselines.md and docs/speed.md, from the classes and the files in benchmarks/results.
+"""The tables of the pages in docs, from the classes and the files in benchmarks/results.
 
     python benchmarks/pages.py
 
@@ -32,7 +32,7 @@ def head(*cells):
 
 def distances(encoder):
     """What a model is searched by."""
-    found = ["plain", *(["weighted"] if encoder.weighted_ else [])]
+    found = ["plain" if encoder.codes_are_bits else "tables", *(["weighted"] if encoder.weighted_ else [])]
     return ", ".join(found + ([encoder.own_distance_] if encoder.own_distance_ else []))
 
 
@@ -381,11 +381,30 @@ def rates():
     return table
 
 
+def equal_bytes():
+    """What codes of equal bytes find, a line a length and method, a column a data set."""
+    found = {}
+    for line in json.loads((RESULTS / "search" / "bytes.json").read_text())["lines"]:
+        method = line["method"] + f"@{line['reader']}" * bool(line["reader"])
+        found.setdefault((line["bytes"], method), {}).setdefault(line["set"], []).append(line)
+    columns = list(dict.fromkeys(name for cells in found.values() for name in cells))
+    table = head("bytes", "method", *(name.partition("_")[0] for name in columns))
+    for (n_bytes, method), cells in sorted(found.items(), key=lambda item: item[0][0]):  # in order of the file
+        table.append(row(str(n_bytes), f"`{method}`", *(of_bytes(cells.get(name, [])) for name in columns)))
+    return table
+
+
+def of_bytes(lines):
+    """The measures of a method on a data set, means over seeds; nothing where it was not measured."""
+    measures = [name for name in ("recall@10", "recall@100", "ndcg@10") if lines and name in lines[0]]
+    return " / ".join(f"{fmean(line[name] for line in lines):.3f}" for name in measures)
+
+
 PAGES = {
     "baselines.md": (peers, originals),
     "method.md": (study, query_maps),
-    "search.md": (rates,),
     "results.md": (rivals, kernel, mixed, worlds, plenty, prefix, judged, seen, unseen, published),
+    "search.md": (rates, equal_bytes),
     "speed.md": (speed, phases, sizes, versions),
 }
 

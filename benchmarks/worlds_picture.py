@@ -2,7 +2,7 @@
 
     python benchmarks/worlds_picture.py benchmarks/results/worlds benchmarks/results/worlds.png
 
-A world is a row, a method is a mark: its mean over the data sets that have all methods there. The line joins the
+A world is a row, a method is a mark: its mean over the data sets that have all methods there. A line joins the
 worst and the best.
 """
 

@@ -46,13 +46,14 @@ def fitted(name):
 @pytest.mark.parametrize("name", ENCODERS)
 def test_threads_and_copies_encode_alike(name):
     X, encoder = digits()[0], fitted(name)
-    codes = encoder.encode_queries(X)
+    encode = encoder.encode_queries if encoder.codes_are_bits else encoder.encode
+    codes = encode(X)
     with threadpool_limits(2, user_api="blas"):
         with ThreadPoolExecutor(4) as pool:
-            for found in pool.map(encoder.encode_queries, [X] * 8):
+            for found in pool.map(encode, [X] * 8):
                 np.testing.assert_array_equal(found, codes)
         assert {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"} == {2}
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(encoder)).encode_queries(X), codes)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(encode))(X), codes)
 
 
 FORKS = """
@@ -64,15 +65,16 @@ shared = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(shared)
 X, log = shared.digits()[0], sys.argv[2]
 
-def work(name, encoder, codes):
-    np.testing.assert_array_equal(encoder.encode_queries(X), codes)
+def work(name, encode, codes):
+    np.testing.assert_array_equal(encode(X), codes)
     with open(log, "a") as file:
         file.write(name + "\\n")
 
 for name in shared.ENCODERS:
     encoder = shared.fitted(name)
-    codes = encoder.encode_queries(X)
-    child = multiprocessing.get_context("fork").Process(target=work, args=(name, encoder, codes))
+    encode = encoder.encode_queries if encoder.codes_are_bits else encoder.encode
+    codes = encode(X)
+    child = multiprocessing.get_context("fork").Process(target=work, args=(name, encode, codes))
     child.start()
     child.join(shared.SECONDS)
     if child.exitcode != 0:

@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import structhash.baselines
 from structhash.baselines import SupervisedBaseline
+from structhash.codes import prepared_distances
 from structhash.estimators.loading import load_model
 from structhash.pieces import classes, load, names
 from structhash.supervision import Labels
@@ -159,6 +160,11 @@ def test_the_unit_does_not_matter_or_is_refused(baseline, unit):
     if not baseline.magnitudes[0] <= unit <= baseline.magnitudes[1]:
         with pytest.raises(ValueError, match=r"X reaches .*, whose square .* cannot hold; divide X by that"):
             fit(baseline, X * unit, y)
+        return
+    if not baseline.codes_are_bits:  # centroids may have other numbers
+        codes = fit(baseline, X * unit, y).encode(X * unit)
+        apart = prepared_distances(baseline.prepare_queries(X * unit), codes)
+        assert (apart.argmin(axis=1) == np.arange(40)).mean() > 0.9
         return
     expected = fit(clone(baseline), X, y).transform(X)
     assert (fit(baseline, X * unit, y).transform(X * unit) == expected).mean() > 0.9

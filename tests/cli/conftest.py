@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
 from structhash.cli.commands import app
+from structhash.search import Exact
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -81,6 +82,9 @@ def write_bad_data(folder, x, y):
     rng = np.random.default_rng(0)
     (folder / "garbage.npz").write_bytes(rng.bytes(500))
     (folder / "garbage.npy").write_bytes(rng.bytes(500))
+    (folder / "short.txt").write_text("a\nb\n")
+    (folder / "latin.txt").write_bytes("é\n".encode("latin-1") * 300)
+    (folder / "docs.csv").write_text("doc,a,a\nx,1,2\ny,1\n")
     (folder / "data.txt").write_text("1 2\n")
     (folder / "other.json").write_text('{"lines": 1}')
 
@@ -103,6 +107,10 @@ def place(tmp_path_factory):
         output_of("index", codes, "-o", index, "--model", folder / model)
     output_of("encode", folder / "m", folder / "x.npy", "-o", folder / "short.codes", "--bits", 9)
     np.save(folder / "short.npy", np.zeros((300, 1), np.uint8))
+    other = Exact(16)
+    other.add(np.zeros((1, 2), np.uint8))
+    other.source = "another model"
+    other.save(folder / "other")
     damaged = bytearray((folder / "m").read_bytes())
     (folder / "damaged").write_bytes(damaged[: len(damaged) // 2])
     return folder

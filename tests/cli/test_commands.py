@@ -11,7 +11,19 @@ from structhash.cli._options import USUAL_MEASURES
 from structhash.cli.commands import app
 from structhash.evaluation import MEASURES
 
-COMMANDS = ("fit", "encode", "index", "search", "dedup", "evaluate", "compare", "demo", "pieces", "info")
+COMMANDS = (
+    "fit",
+    "encode",
+    "index",
+    "merge",
+    "search",
+    "dedup",
+    "evaluate",
+    "compare",
+    "demo",
+    "pieces",
+    "info",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -11,7 +11,14 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash.cli.compare import collect_results
-from structhash.evaluation import MEASURES, compare, compare_judged, every_method, parse_method
+from structhash.evaluation import (
+    MEASURES,
+    compare,
+    compare_judged,
+    compare_neighbours,
+    every_method,
+    parse_method,
+)
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -69,6 +76,35 @@ def test_all_on_judged_queries(machine, judged):
     assert not {"one_hot", "cca_itq", "itq@database"} & set(methods)
 
 
+def test_nearest_rows(machine, judged, here):
+    words = ("--methods", "itq@real,lsh,float", "--bits", 8, "--seeds", 0, "--protocol", "neighbours")
+    for file, data, sizes in (
+        ("x.npy", [np.load("x.npy")], ("--queries", 9)),
+        (judged[0], [X[200:260], X[:10]], ()),
+    ):
+        found = machine("compare", file, *words, *sizes)
+        expected = list(
+            compare_neighbours(["itq@real", "lsh", "float"], *data, bits=[8], seeds=[0], n_queries=9)
+        )
+        assert [line["mean"] for line in found["lines"]] == [each.scores.mean for each in expected]
+        assert found["options"]["measures"] == ["recall@10", "recall@100"]
+    assert found["lines"][-1]["mean"]["recall@10"] == 1
+
+
+def test_a_method_that_cannot_be_read_so_is_a_line(run, here):
+    words = ("--methods", "spher@real,lsh@auto", "--bits", 8, "--seeds", 0, "--protocol", "neighbours")
+    result = run("compare", "x.npy", *words)
+    assert result.exit_code == 1
+    assert (
+        "spher@real, 8 bits failed for seeds 0: ValueError: reader='real': the bits of SPHER" in result.stderr
+    )
+    assert "1 of 2 lines failed, the others are right" in result.stderr
+    assert [line.split()[:2] for line in result.stdout.splitlines()[4:6]] == [
+        ["spher@real", "-"],
+        ["lsh@auto", "auto"],
+    ]
+
+
 def test_results_are_those_of_the_comparison():
     methods = [parse_method("lsh"), parse_method("float")]
     options = {"bits": [4], "seeds": [0], "measures": ["map"]}
@@ -79,7 +115,8 @@ def test_results_are_those_of_the_comparison():
 
 
 PROTOCOLS = (
-    "give one of seen, unseen, mixed-known, mixed-new, coarse, tail, instances, few-N, judged (N from 1 on)"
+    "give one of seen, unseen, mixed-known, mixed-new, coarse, tail, instances, few-N, judged, neighbours "
+    "(N from 1 on)"
 )
 
 
@@ -98,11 +135,15 @@ PROTOCOLS = (
         ("test.npz --measures map,magic", ["magic"]),
         ("test.npz --bits 16,0", ["--bits '16,0': give whole numbers of at least 1, separated by commas"]),
         ("test.npz --seeds 0,,1", ["--seeds '0,,1': give whole numbers of at least 0"]),
-        ("x.npy", ["--protocol seen judges by them (--protocol judged, by Q and qrels)"]),
+        ("x.npy", ["--protocol seen judges by them (judged: by Q and qrels, neighbours: by X alone)"]),
         ("m.index", ["known are .csv, .npy, .npz", "it is a structhash file of kind 'index.exact'"]),
         ("test.npz --protocol judged", ["holds no queries Q and judgements qrels"]),
         ("judged.npz --protocol judged --methods lsh", ["give at least 2"]),
         ("judged.npz --protocol judged --methods one_hot", ["'one_hot'"]),
+        (
+            "x.npy --protocol neighbours --methods lsh,one_hot",
+            ["'one_hot' learns from labels"],
+        ),
         ("three_classes.npz --protocol unseen", ["the data have 3"]),
     ],
 )
@@ -114,7 +155,9 @@ def test_no_method_is_refused(assert_refused):
     assert_refused(("compare", "test.npz", "--methods", " ", "-o", "new"), "--methods is empty; give names")
 
 
-@pytest.mark.parametrize("protocol", ["seen", "unseen", "coarse", "tail", "instances", "few-3", "judged"])
+@pytest.mark.parametrize(
+    "protocol", ["seen", "unseen", "coarse", "tail", "instances", "few-3", "judged", "neighbours"]
+)
 def test_every_protocol_that_an_error_names_is_taken(run, here, protocol):
     assert "--protocol '" not in run("compare", "x.npy", "--protocol", protocol).stderr
 

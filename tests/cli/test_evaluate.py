@@ -12,6 +12,7 @@ from structhash.evaluation import (
     code_blocks,
     compare,
     judged_relevance,
+    prepared_blocks,
     retrieval,
     same_label,
     seen_classes,
@@ -28,10 +29,13 @@ def test_scores_are_those_of_the_library(machine, here, tmp_path):
     model = load_model("w")
     codes = [model.encode(X[200:500][rows]) for rows in (split.queries, split.database)]
     relevance = same_label(Y[200:500][split.queries], Y[200:500][split.database])
-    for line, weights in zip(found["lines"], (None, model.weights_), strict=True):
+    for line, weights in zip(found["lines"], (None, model.weights_)):
         scores = retrieval(code_blocks(*codes, relevance, weights), ["map", "precision@5", "pr_area"])
         assert line["mean"] == pytest.approx(scores.mean)
-    assert [line["distance"] for line in found["lines"]] == ["plain", "weighted"]
+    assert [line["distance"] for line in found["lines"]] == ["plain", "weighted", "real"]
+    real = model.prepare_queries(X[200:500][split.queries], reader="real")
+    scores = retrieval(prepared_blocks(real, codes[1], relevance), ["map", "precision@5", "pr_area"])
+    assert found["lines"][2]["mean"] == pytest.approx(scores.mean)
     assert (found["n_queries"], found["n_database"], found["relevance"]) == (40, 260, "labels")
     assert (found["model"], found["data"]) == ("w", "test.npz")
     assert json.loads((tmp_path / "e.json").read_text())["lines"] == found["lines"]
@@ -58,7 +62,7 @@ def test_a_distance_of_the_methods_own(machine, done, here, tmp_path):
     done("fit", "train.npz", "-o", model, "--method", "binary_quantization:top=2")
     assert load_model(model).n_bits_ == 64
     found = machine("evaluate", model, "test.npz", "--measures", "map,precision@8")["lines"]
-    assert [line["distance"] for line in found] == ["plain", "rescored"]
+    assert [line["distance"] for line in found] == ["plain", "rescored", "real"]
     (_, expected) = compare(["binary_quantization:top=2"], X[200:500], Y[200:500], seeds=[0], measures=["map"])
     mean_of_other_rows = pytest.approx(expected.scores.mean["map"], abs=0.05)
     assert found[1]["mean"]["map"] == mean_of_other_rows

@@ -24,6 +24,80 @@ def test_backend_and_ids(machine, here, tmp_path):
     assert (index.ids % 10 == 0).all()
 
 
+@pytest.fixture
+def names():
+    """300 text ids that are not in order."""
+    return [f"{'éa'[i % 2]}{i}" for i in range(300)]
+
+
+@pytest.mark.parametrize("name", ["ids.npy", "ids.txt", "ids.csv", "one.csv"])
+def test_text_ids_of_any_file(machine, here, tmp_path, names, name):
+    path = tmp_path / name
+    np.save(tmp_path / "ids.npy", names)
+    (tmp_path / "ids.txt").write_text("\ufeff" + "\r\n".join(names) + "\n", encoding="utf-8")
+    lines = [f'{i},"{each}"' for i, each in enumerate(names)]
+    (tmp_path / "ids.csv").write_text("\n".join(["row, doc", *lines]), encoding="utf-8")
+    (tmp_path / "one.csv").write_text("\n".join(["doc", *names]), encoding="utf-8")
+    more = ("--id", "doc") if name == "ids.csv" else ()
+    machine("index", "m.codes", "-o", tmp_path / "i", "--ids", path, *more)
+    assert load_index(tmp_path / "i").ids.tolist() == sorted(names)
+    assert machine("info", tmp_path / "i")["ids"] == "text"
+
+
+def test_text_that_is_numbers_is_numbers_but_for_an_index_of_text(done, machine, tmp_path):
+    code, path, out = tmp_path / "c.npy", tmp_path / "ids.txt", tmp_path / "i"
+    np.save(code, np.array([[1], [129]], np.uint8))
+    for text, kind, ids in (("10\n9\n", "numbers", [9, 10]), ("10\n09\n", "text", ["09", "10"])):
+        path.write_text(text)
+        done("index", code, "-o", out, "--ids", path)
+        assert load_index(out).ids.tolist() == ids
+        path.write_text("7\n8\n")
+        done("index", code, "-o", out, "--ids", path, "--append")
+        assert load_index(out).ids.tolist() == ([7, 8, 9, 10] if kind == "numbers" else ["09", "10", "7", "8"])
+        assert machine("info", out)["ids"] == kind
+
+
+@pytest.mark.parametrize("backend", ["exact", "flat"])
+def test_codes_are_added_to_an_index(machine, here, tmp_path, backend):
+    out, codes = tmp_path / "i", np.load("m.npy")
+    machine("index", "m.codes", "-o", out, "--backend", backend)
+    facts = machine("index", "m.codes", "-o", out, "--append")
+    assert facts == {"codes": 600, "bits": 16, "backend": backend, "weighted": False, "file": str(out)}
+    np.testing.assert_array_equal(load_index(out).table()[0], np.concatenate([codes, codes]))
+    assert load_index(out).source == load_model("m").fingerprint()
+    assert [each.name for each in tmp_path.iterdir()] == ["i"]
+
+
+def test_an_index_keeps_its_weights_and_length_as_codes_are_added(machine, run, done, here, tmp_path):
+    codes, out = tmp_path / "c.codes", tmp_path / "i"
+    done("encode", "w", "x.npy", "-o", codes, "--bits", 5)
+    done("index", codes, "-o", out, "--model", "w", "--bits", 5)
+    facts = machine("index", codes, "-o", out, "--append")
+    assert (facts["codes"], facts["bits"], facts["weighted"]) == (600, 5, True)
+    np.testing.assert_array_equal(load_index(out).weights, load_model("w").weights_at(5))
+    done("encode", "w", "x.npy", "-o", tmp_path / "c.npy", "--bits", 5)
+    result = run("index", tmp_path / "c.npy", "-o", out, "--append")
+    assert result.stderr == (
+        f"warning: {tmp_path / 'c.npy'} does not say which model made its codes, so {out} does not either now\n"
+    )
+    assert (load_index(out).ntotal, load_index(out).n_bits, load_index(out).source) == (900, 5, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("w.codes", ["w.codes holds codes of 12 bits, the index of 16; give codes of one length"]),
+        ("m.codes -o other", ["the indexes hold codes of different models"]),
+        ("short.codes", ["short.codes holds codes of 9 bits, the index of 16; give codes of one length"]),
+        ("m.codes --ids ids.npy", ["one index has running numbers, another ids of its own"]),
+        ("m.codes --backend flat", ["--backend flat: the index in m.index is exact; leave --backend out"]),
+        ("m.codes --model w", ["m.codes holds codes of another model than w"]),
+    ],
+)
+def test_codes_that_do_not_fit_an_index_are_not_added(assert_refused, words, parts):
+    assert_refused(f"index -o m.index {words} --append", *parts)
+
+
 def test_without_a_model_a_byte_has_8_bits(done, here, tmp_path):
     done("index", "m.npy", "-o", tmp_path / "i")
     assert load_index(tmp_path / "i").n_bits == 16
@@ -109,10 +183,22 @@ def test_bare_codes_and_a_model_are_warned_of(run, here, tmp_path):
         ("m.npy --backend magic", ["--backend 'magic': give one of exact, flat"]),
         ("m.npy --ids twice.npy", []),
         ("m.npy --ids m.npy", []),
-        ("m.npy --ids m", ["it is a structhash file of kind 'model', not a .npy file"]),
-        ("m.npy --ids m.index", ["it is a structhash file of kind 'index.exact'"]),
+        ("m.npy --ids m", ["m: it is a structhash file of kind 'model', no file of ids"]),
+        ("m.npy --ids m.index", ["it is a structhash file of kind 'index.exact', no file of ids"]),
         ("m.npy --ids garbage.npy", []),
         ("m.npy --ids nowhere.npy", ["no such file: nowhere.npy"]),
+        ("m.npy --ids short.txt", ["ids must have shape (300,), one for each code, got (2,)"]),
+        ("m.npy --ids latin.txt", ["latin.txt: it is no file of ids in UTF-8"]),
+        ("m.npy --id doc", ["--id doc is a column of a .csv file: give that by --ids"]),
+        (
+            "m.npy --ids ids.npy --id doc",
+            ["--id doc is a column of a .csv file, ids.npy is none; leave it out"],
+        ),
+        ("m.npy --ids docs.csv", ["docs.csv has the columns doc, a, a; name that of the ids by --id"]),
+        ("m.npy --ids docs.csv --id b", ["--id b: docs.csv has 0 such columns; it has doc, a, a"]),
+        ("m.npy --ids docs.csv --id a", ["--id a: docs.csv has 2 such columns"]),
+        ("m.npy --ids docs.csv --id doc", ["docs.csv: line 3 has 2 cells, the header 3"]),
+        ("m.npy --append", ["--append: no such file: new; leave it out to make a new index"]),
         ("m.npy --ids .", ["cannot read .: it is not a file but a folder"]),
     ],
 )

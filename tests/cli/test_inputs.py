@@ -17,6 +17,8 @@ from structhash.cli.inputs import (
     split_numbers,
 )
 from structhash.evaluation import MEASURES, every_method, parse_method
+from structhash.evaluation.judged import check_judged_method
+from structhash.evaluation.neighbours import check_unlabelled_method
 from structhash.io import Dataset
 
 X = np.zeros((4, 2))
@@ -47,8 +49,10 @@ def test_methods_are_split_at_commas_and_come_once():
 
 def test_all_means_every_method_or_those_that_need_no_labels():
     assert [method.name for method in split_methods("all")] == every_method()
-    judged = {method.name for method in split_methods("all", judged=True)}
+    judged = {method.name for method in split_methods("all", check_judged_method)}
     assert {"distilhash", "cghash", "itq"} <= judged < set(every_method())
+    unlabelled = {method.name for method in split_methods("all", check_unlabelled_method)}
+    assert {"distilhash", "itq", "float"} <= unlabelled < judged
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
 from structhash import DistilHash, fit_reader, load_model
 from structhash.io import save_codes
-from structhash.search import Exact, load_index
+from structhash.search import Exact, Rescored, load_index
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -181,9 +182,73 @@ def test_a_search_among_some_codes(machine, here, tmp_path):
     assert (expected % 3 == 0).all()
 
 
+@pytest.mark.parametrize("reader", ["bits", "real"])
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("metric", [None, "euclidean"])
+def test_vectors_order_the_nearest_codes(machine, done, here, tmp_path, reader, named, metric):
+    DistilHash(12, random_state=0).fit(X[:200]).save(tmp_path / "m")
+    names, words = (
+        np.array([f"d{i}" for i in range(300)]),
+        [tmp_path / "i", "judged.npz", "--model", tmp_path / "m"],
+    )
+    np.save(tmp_path / "names.npy", names)
+    np.save(
+        tmp_path / "x16.npy", X[200:500][::-1].astype(np.float16) if named else X[200:500].astype(np.float16)
+    )
+    (tmp_path / "order.txt").write_text("\n".join(names[::-1]))
+    done("encode", tmp_path / "m", "x.npy", "-o", tmp_path / "c")
+    done("index", tmp_path / "c", "-o", tmp_path / "i", *(("--ids", tmp_path / "names.npy") if named else ()))
+    more = ["--rescore", tmp_path / "x16.npy", "--reader", reader, "-k", 5]
+    more += ["--rescore-ids", tmp_path / "order.txt"] if named else []
+    more += ["--metric", metric] if metric else []
+    model, index = load_model(tmp_path / "m"), load_index(tmp_path / "i")
+    for factor in (None, 3, 60):
+        found = machine("search", *words, *more, *(("--factor", factor) if factor else ()))["results"]
+        given = dict(ids=names) if named else {}
+        rescored = Rescored(index, X[200:500], metric or "cosine", factor or 10, **given)
+        distances, ids = rescored.search(model.prepare_queries(X[:2], reader=reader), X[:2], 5)
+        assert [each["ids"] for each in found] == ids.tolist()
+        assert [each["distances"] for each in found] == distances.tolist()
+    order = np.argsort(cdist(X[:2], X[200:500], metric or "cosine"), axis=1)[:, :5]  # 60 times 5 are all
+    assert ids.tolist() == (names[order] if named else order).tolist()
+
+
+def test_text_ids_are_printed_and_written(machine, done, here, tmp_path):
+    names = [f"{'éa'[i % 2]}{i}" for i in range(300)]
+    (tmp_path / "ids.txt").write_text("\n".join(names), encoding="utf-8")
+    done("index", "m.codes", "-o", tmp_path / "i", "--ids", tmp_path / "ids.txt")
+    words = "search", tmp_path / "i", "m.codes"
+    index, queries = load_index(tmp_path / "i"), np.load("m.npy")
+    lims, _, within = index.radius(queries, 1)
+    assert [each["ids"] for each in machine(*words, "--radius", 1)["results"]] == [
+        within[first:end].tolist() for first, end in pairwise(lims)
+    ]
+    assert done(*words, "-k", 1, "-o", tmp_path / "o.npz").splitlines()[1].split()[2] in names
+    with np.load(tmp_path / "o.npz") as found:
+        assert found["ids"].dtype.kind == "U"
+        np.testing.assert_array_equal(found["ids"], index.search(queries, 1)[1].astype(str))
+    np.save(tmp_path / "some.npy", names[:2])
+    (tmp_path / "some.txt").write_text("\n".join(names[:2]), encoding="utf-8")
+    for some in ("some.npy", "some.txt"):
+        found = machine(*words, "-k", 3, "--among", tmp_path / some)["results"]
+        assert all(sorted(each["ids"]) == sorted(names[:2]) for each in found)
+
+
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
+        ("m.index m.codes --rescore x.npy", ["--rescore compares vectors: give them as QUERIES, and --model"]),
+        ("m.index x.npy --model m --radius 1 --rescore x.npy", ["--rescore and --radius ask for different"]),
+        ("m.index x.npy --model m --factor 3", ["--factor goes with --rescore VECTORS; give that too"]),
+        ("m.index x.npy --model m --rescore-ids ids.npy", ["--rescore-ids goes with --rescore VECTORS"]),
+        ("m.index x.npy --model m --rescore ids.npy", ["--rescore ids.npy: vectors=", "give a matrix"]),
+        ("m.index x.npy --model m --rescore x.npy --metric l2", ["--rescore x.npy: metric='l2'"]),
+        ("m.index x.npy --model m --rescore m.npy", ["queries=", "give finite vectors of shape (300, 2)"]),
+        (
+            "m.index x.npy --model m --rescore x.npy --rescore-ids ids.npy",
+            ["270 ids have no vector, such as 1"],
+        ),
+        ("m.index x.npy --model m --rescore nowhere.npy", ["no such file: nowhere.npy"]),
         ("m.index m.codes --reader real", ["--reader real reads vectors: give them as QUERIES, and --model"]),
         (
             "m.index x.npy --model m --reader reel",
@@ -192,7 +257,7 @@ def test_a_search_among_some_codes(machine, here, tmp_path):
         ("m.index x.npy --model m --reader m", ["m: it holds 'model', not 'reader'"]),
         ("m.index m.codes --among nowhere.npy", ["no such file: nowhere.npy"]),
         ("m.index m.codes --among twice.npy -o twice.npy", ["twice.npy"]),
-        ("m.index m.codes --among x.npy", ["among: ids must be int64, got float32"]),
+        ("m.index m.codes --among x.npy", ["among: ids must be whole numbers or text, got float32"]),
         ("m m.npy", ["m: it holds 'model', not 'index'", "structhash index makes indexes"]),
         ("train.npz m.npy", ["train.npz: it is a .npz or other zip file, no index"]),
         ("train.csv m.npy", ["train.csv: it is text, no index"]),

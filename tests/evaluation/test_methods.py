@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits
 from structhash import CGHash, DistilHash, HashEncoder, StructHash
 from structhash.baselines import ITQ, LSH
 from structhash.embeddings.posterior import Posterior
+from structhash.estimators.reader import EVERY_READER
 from structhash.evaluation.methods import (
     VARIANTS,
     Method,
@@ -103,6 +104,16 @@ def test_methods_without_labels_may_be_fitted_on_the_database(spec):
     assert not parse_method(spec.replace("database", "train")).on_database
 
 
+@pytest.mark.parametrize("reader", EVERY_READER)
+def test_a_reader_stands_before_or_after_the_rows(reader):
+    for spec in (f"itq@database@{reader}:max_iter=3", f"itq@{reader}@database:max_iter=3"):
+        method = parse_method(spec)
+        assert (method.name, method.on_database, method.reader) == (spec, True, reader)
+        assert method.encoders[0].max_iter == 3
+    assert not parse_method(f"itq@{reader}").on_database
+    assert parse_method("itq@train").reader == ""
+
+
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
@@ -113,7 +124,14 @@ def test_methods_without_labels_may_be_fitted_on_the_database(spec):
         ("distilhash:ranking=auc", "'ranking=auc' is not one of its settings as key=value; it has n_bits, emb"),
         ("distilhash:embedding=nosuch", "embeddings is called 'nosuch'"),
         ("cghash@database", "cghash learns from labels, which database rows do not have; drop @database"),
-        ("itq@queries", "fit on @train or @database rows, not @queries"),
+        (
+            "itq@queries",
+            "fit on @train or @database rows, not @queries; or read queries by one of @auto",
+        ),
+        ("itq@real@tables", "'itq@real@tables' names @real and @tables; give one of them"),
+        ("itq@database@database", "names @database and @database"),
+        ("itq@", "not @; or"),
+        ("float@real", "'float@real': the vectors themselves have no settings and no reader; give 'float'"),
         ("structhash:depth=3", "'depth=3' is not one of its settings as key=value; it has n_bits, ranking"),
         ("structhash:C", "'C' is not one of its settings"),
         ("structhash:C=1,C=2", "C is given twice"),

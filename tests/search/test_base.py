@@ -86,33 +86,36 @@ def test_kinds_follow_the_registry_names(name, piece):
 
 
 @EVERY
-@pytest.mark.parametrize("own_ids", [False, True])
 @pytest.mark.parametrize("n_bits", [5, 16])
-def test_results_are_ordered_by_distance_and_id(piece, own_ids, n_bits):
+def test_results_are_ordered_by_distance_and_id(piece, ids_of, n_bits):
     codes, queries = random_codes(30, n_bits, 0), random_codes(4, n_bits, 1)
-    ids = np.random.default_rng(2).permutation(99)[:30] if own_ids else np.arange(30)
+    given = ids_of(30)
+    ids = np.arange(30) if given is None else given
     index = piece(n_bits)
     for part in np.array_split(np.arange(30), 3):
-        index.add(codes[part], ids[part] if own_ids else None)
+        index.add(codes[part], None if given is None else ids[part])
     assert len(index) == index.ntotal == 30
     assert index.ids.tolist() == sorted(ids)
     differing = np.bitwise_count(queries[:, None] ^ codes[None]).sum(axis=2)
     distances, found = index.search(queries, 33)
-    assert (distances.dtype, found.dtype) == (np.int32, np.int64)
+    assert (distances.dtype, found.dtype) == (np.int32, ids.dtype)
     lims, within, near = index.radius(queries, 3)
-    assert (lims.dtype, within.dtype, near.dtype) == (np.int64, np.int32, np.int64)
+    assert (lims.dtype, within.dtype, near.dtype) == (np.int64, np.int32, ids.dtype)
     for q, row in enumerate(differing):
         pairs = sorted(zip(row.tolist(), ids.tolist()))
-        assert list(zip(distances[q].tolist(), found[q].tolist())) == pairs + [(NO_CODE, -1)] * 3
+        assert (
+            list(zip(distances[q].tolist(), found[q].tolist()))
+            == pairs + [(NO_CODE, "" if ids.dtype == object else -1)] * 3
+        )
         mine = slice(lims[q], lims[q + 1])
         assert list(zip(within[mine].tolist(), near[mine].tolist())) == [pair for pair in pairs if pair[0] <= 3]
 
 
 @EVERY
 @pytest.mark.parametrize("n", [0, 3])
-def test_a_saved_index_comes_back(piece, n, tmp_path):
+def test_a_saved_index_comes_back(piece, ids_of, n, tmp_path):
     index, queries = piece(12), random_codes(5, 12, 1)
-    index.add(random_codes(n, 12, 0))
+    index.add(random_codes(n, 12, 0), ids_of(n))
     index.source = "a model"
     index.save(tmp_path / "index")
     assert files.header(tmp_path / "index")["kind"] == piece.kind
@@ -155,7 +158,7 @@ def test_lengths_and_arguments_are_refused(piece):
 
 # arguments of every index
 
-NAMES_INSTEAD = "leave ids out and look names up by row number, as names"
+TO_TEXT = r"convert them to text with astype\(str\)"
 CONVERT = r"convert them with astype\(np.int64\)"
 
 
@@ -163,29 +166,37 @@ CONVERT = r"convert them with astype\(np.int64\)"
 @pytest.mark.parametrize(
     ("ids", "error", "message"),
     [
-        (["a", "b"], TypeError, f"got <U1 such as 'a'; {NAMES_INSTEAD}"),
-        (np.array(["a", "b"], dtype=object), TypeError, f"got object such as 'a'; {NAMES_INSTEAD}"),
-        (pd.Series(["a", "b"]), TypeError, f"such as 'a'; {NAMES_INSTEAD}"),
-        (pd.Series(["a", "b"], dtype="category"), TypeError, f"such as 'a'; {NAMES_INSTEAD}"),
-        (pd.Series([3, None]), TypeError, f"got float64 such as 3.0; {NAMES_INSTEAD}"),
+        (["a", 1], TypeError, "ids must be all whole numbers or all text, got 'a' and 1; give one kind"),
+        ([1, "a"], TypeError, "ids must be all whole numbers or all text, got 'a' and 1; give one kind"),
+        (np.array(["a", 1], dtype=object), TypeError, "all text, got 'a' and 1"),
+        (pd.Series(["a", None]), TypeError, "all text, got 'a' and nan"),
+        ([b"a", b"b"], TypeError, rf"got \|S1 such as b'a'; {TO_TEXT}"),
+        (["a", ""], ValueError, "id '': give text of 1 to 512 bytes in UTF-8, without the character 0"),
+        (["a", "a\0"], ValueError, r"id 'a\\x00': give text of 1 to 512 bytes"),
+        (["a", 257 * "é"], ValueError, "id 'é.*: give text of 1 to 512 bytes"),
+        (["a", "\ud800"], ValueError, r"id '\\ud800' holds half a character; give valid text"),
+        (["a", "a"], ValueError, "ids must be unique, but 'a' comes 2 times"),
+        ([["a", "b"]], ValueError, r"shape \(2,\), one for each code, got \(1, 2\)"),
+        ("ab", ValueError, r"shape \(2,\), one for each code, got \(\)"),
+        (pd.Series([3, None]), TypeError, "got nan; give every code an id"),
         (
             pd.to_datetime(["2020-01-01", "2020-01-02"]),
             TypeError,
-            f"got datetime64.* such as .*; {NAMES_INSTEAD}",
+            f"got datetime64.* such as .*; {TO_TEXT}",
         ),
         (pd.DataFrame({"id": [3, 4]}), ValueError, r"shape \(2,\), one for each code, got \(2, 1\)"),
-        ([1.5, 2.5], TypeError, f"got float64 such as 1.5; {NAMES_INSTEAD}"),
+        ([1.5, 2.5], TypeError, f"got float64 such as 1.5; {TO_TEXT}"),
         ([1.0, 2.0], TypeError, f"got float64 such as 1.0; {CONVERT}"),
         (np.array([1, 2], dtype=object), TypeError, f"got object such as 1; {CONVERT}"),
         ([True, False], TypeError, "got bool; give the ids of a mask"),
-        ([None, 1], TypeError, f"got object such as None; {NAMES_INSTEAD}"),
+        ([None, 1], TypeError, "got None; give every code an id"),
         (np.ma.masked_equal([1, 2], 2), TypeError, "got a masked array; give ids without a mask"),
         ([[1], [2, 3]], ValueError, r"shape \(2,\), one for each code, got \[\[1\], \[2, 3\]\]"),
-        ({1, 2}, TypeError, f"got object such as {{1, 2}}; {NAMES_INSTEAD}"),
+        ({1, 2}, TypeError, f"got object such as {{1, 2}}; {TO_TEXT}"),
         (5, ValueError, r"shape \(2,\), one for each code, got \(\)"),
     ],
 )
-def test_ids_that_are_no_whole_numbers_are_refused(piece, ids, error, message):
+def test_ids_that_are_neither_whole_numbers_nor_text_are_refused(piece, ids, error, message):
     index = piece(8)
     with pytest.raises(error, match=message):
         index.add(np.zeros((2, 1), dtype=np.uint8), ids)
@@ -198,6 +209,66 @@ def test_whole_numbers_of_any_container_are_ids(piece, ids):
     index = piece(8)
     index.add(np.array([[0], [1]], dtype=np.uint8), ids)
     assert index.search(np.array([[0]], dtype=np.uint8), 2)[1].tolist() == [[7, 3]]
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["é", "b"],
+        np.array(["é", "b"]),
+        np.array(["é", "b"], dtype=object),
+        np.array(["é", "b"], dtype=np.dtypes.StringDType()),
+        pd.Series(["é", "b"], index=[9, 9]),
+        pd.Series(["é", "b"], dtype="category"),
+    ],
+)
+def test_text_of_any_container_is_ids(piece, ids):
+    index = piece(8)
+    index.add(np.array([[0], [1]], dtype=np.uint8), ids)
+    for found in (index.search(np.array([[0]], dtype=np.uint8), 3)[1][0], index.ids):
+        assert found.dtype == object
+        assert all(type(each) is str for each in found)
+    assert index.search(np.array([[0]], dtype=np.uint8), 3)[1].tolist() == [["é", "b", ""]]
+    assert index.ids.tolist() == ["b", "é"]
+
+
+@EVERY
+def test_ids_of_two_kinds_never_meet(piece):
+    code = np.zeros((1, 1), dtype=np.uint8)
+    numbers, names, running = piece(8), piece(8), piece(8)
+    numbers.add(code, [7])
+    names.add(code, ["7"])
+    running.add(code)
+    for index, other, message in (
+        (numbers, ["7"], "this index has ids that are whole numbers, got text such as '7'; give whole numbers"),
+        (names, [7], "this index has ids that are text, got whole numbers such as 7; give text"),
+        (running, ["0"], "whole numbers, got text such as '0'"),
+    ):
+        calls = {
+            index.remove: (other,),
+            index.replace: (other, code),
+            index.search: (code, 1, other),
+            index.radius: (code, 1, other),
+        }
+        for call, words in calls.items():
+            with pytest.raises(TypeError, match=message):
+                call(*words)
+    for index, other, message in (
+        (numbers, ["8"], "are whole numbers, got text such as '8'"),
+        (names, [8], "are text, got whole numbers such as 8"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            index.add(code, other)
+    for index, other, error, message in (
+        (numbers, names, TypeError, "are whole numbers, got text such as '7'"),
+        (names, numbers, TypeError, "are text, got whole numbers such as 7"),
+        (names, running, ValueError, "this index has ids of its own"),
+        (running, names, ValueError, "this index has running numbers"),
+    ):
+        with pytest.raises(error, match=message):
+            index.merge(other)
+        assert len(index) == 1
 
 
 @EVERY

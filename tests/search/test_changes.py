@@ -1,6 +1,9 @@
 """Removal, replacement, merging and limits, against a dictionary that holds the codes by id."""
 
+import copy
 import pickle
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,10 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import structhash.search._blocks as blocks
+import structhash.search._index_file as index_file
 import structhash.search._sublinear as sublinear
-from structhash.codes import hamming, prepare_values, prepared_distances
+from structhash.codes import hamming, prepare_values, prepared_distances, unpack
 from structhash.pieces import classes
-from structhash.search import IVF, Exact, Flat, MultiHash, load_index
+from structhash.search import IVF, Exact, Flat, MultiHash, Rescored, load_index, save_merged
 
 EVERY = pytest.mark.parametrize("piece", classes("indexes").values())
 N_BITS = 11  # few, so that ties are many
@@ -27,52 +31,80 @@ def random_codes(n, seed):
     return codes
 
 
+def text_of(number):
+    """A text id of a number; texts are not in the order of the numbers."""
+    return f"{'é-a'[number % 3]}{number}"
+
+
 class Stateful(RuleBasedStateMachine):
     """An index, and the dictionary of the codes that it should hold."""
 
     def __init__(self):
         super().__init__()
-        self.before = blocks._SMALL_BLOCK, sublinear._LEAST_CODES
+        self.before = blocks._SMALL_BLOCK, sublinear._LEAST_CODES, index_file._ROWS_AT_ONCE
         blocks._SMALL_BLOCK, sublinear._LEAST_CODES = 3, 5  # several blocks, and structures over some of them
+        index_file._ROWS_AT_ONCE = 2
+        self.folder = tempfile.TemporaryDirectory()
 
     def teardown(self):
-        blocks._SMALL_BLOCK, sublinear._LEAST_CODES = self.before
+        blocks._SMALL_BLOCK, sublinear._LEAST_CODES, index_file._ROWS_AT_ONCE = self.before
+        self.folder.cleanup()
 
-    @initialize(piece=PIECES, own_ids=st.booleans())
-    def start(self, piece, own_ids):
-        self.index, self.model, self.own_ids = piece(N_BITS), {}, own_ids
+    @initialize(piece=PIECES, kind=st.sampled_from(["running", "numbers", "text"]))
+    def start(self, piece, kind):
+        self.index, self.model, self.kind = piece(N_BITS), {}, kind
         if piece is IVF:
             self.index = IVF(N_BITS, n_lists=4, n_probe=4)
 
+    def new_ids(self, n, rng):
+        """n ids that the index does not have; None for running numbers."""
+        if self.kind == "running":
+            return None
+        names = [text_of(each) if self.kind == "text" else each for each in rng.permutation(500).tolist()]
+        return [each for each in names if each not in self.model][:n]
+
+    def remember(self, ids, codes):
+        """Note what was added."""
+        names = range(len(self.model), len(self.model) + len(codes)) if ids is None else ids
+        self.model |= dict(zip(names, codes, strict=True))
+
+    def ids_and_codes(self):
+        ids = sorted(self.model)
+        codes = np.array([self.model[each] for each in ids], dtype=np.uint8).reshape(-1, 2)
+        return np.array(ids, dtype=object if ids and self.kind == "text" else np.int64), codes
+
     @rule(seed=st.integers(0, 10**6), n=st.integers(0, 12))
     def add(self, seed, n):
-        codes, rng = random_codes(n, seed), np.random.default_rng(seed)
-        if self.own_ids:
-            free = np.setdiff1d(np.arange(200), list(self.model))
-            ids = rng.permutation(free)[:n]
-            codes = codes[: len(ids)]
-            self.index.add(codes, ids)
-        else:
-            ids = np.arange(len(self.model), len(self.model) + n)
-            self.index.add(codes)
-        self.model |= dict(zip(ids.tolist(), codes))
+        ids, codes = self.new_ids(n, np.random.default_rng(seed)), random_codes(n, seed)
+        self.index.add(codes, ids)
+        self.remember(ids, codes)
+
+    @precondition(lambda self: self.model)
+    @rule(seed=st.integers(0, 10**6))
+    def add_what_is_there(self, seed):
+        known = np.random.default_rng(seed).choice(self.ids_and_codes()[0])
+        with pytest.raises(ValueError, match=r"this index has running numbers|is in the index already"):
+            self.index.add(random_codes(1, seed), [known])
+        with pytest.raises((ValueError, TypeError), match=r"running numbers|that are"):
+            self.index.add(random_codes(1, seed), [0 if self.kind == "text" else "0"])
 
     @precondition(lambda self: self.model)
     @rule(seed=st.integers(0, 10**6), share=st.floats(0, 1))
     def remove(self, seed, share):
         rng = np.random.default_rng(seed)
-        ids = rng.permutation(sorted(self.model))[: int(np.ceil(share * len(self.model)))]
+        ids = rng.permutation(self.ids_and_codes()[0])[: int(np.ceil(share * len(self.model)))]
         self.index.remove(ids)
         for each in ids.tolist():
             del self.model[each]
-        self.own_ids |= len(ids) > 0 and len(self.model) > 0  # an empty index decides again
-        if not self.model:
-            self.own_ids = bool(rng.integers(2))
+        if not self.model:  # an empty index decides again
+            self.kind = str(rng.choice(["running", "numbers", "text"]))
+        elif len(ids) and self.kind == "running":
+            self.kind = "numbers"
 
     @precondition(lambda self: self.model)
     @rule(seed=st.integers(0, 10**6), n=st.integers(0, 5))
     def replace(self, seed, n):
-        ids = np.random.default_rng(seed).permutation(sorted(self.model))[:n]
+        ids = np.random.default_rng(seed).permutation(self.ids_and_codes()[0])[:n]
         codes = random_codes(len(ids), seed)
         self.index.replace(ids, codes)
         self.model |= dict(zip(ids.tolist(), codes))
@@ -80,29 +112,58 @@ class Stateful(RuleBasedStateMachine):
     @rule(seed=st.integers(0, 10**6), n=st.integers(0, 6), piece=PIECES)
     def merge(self, seed, n, piece):
         other, codes = piece(N_BITS), random_codes(n, seed)
-        ids = np.arange(n) + (1000 + 10 * len(self.model) + max(self.model, default=0))
-        other.add(codes, ids if self.own_ids else None)
+        ids = self.new_ids(n, np.random.default_rng(seed))
+        for part in range(0, n, 2):
+            other.add(codes[part : part + 2], None if ids is None else ids[part : part + 2])
         self.index.merge(other)
-        names = ids if self.own_ids else np.arange(n) + len(self.model)
-        self.model |= dict(zip(names.tolist(), codes))
+        self.remember(ids, codes)
+
+    @rule(seed=st.integers(0, 10**6), n=st.integers(0, 6), mapped=st.booleans())
+    def merge_in_a_file(self, seed, n, mapped):
+        path, other, codes = Path(self.folder.name) / "index", Exact(N_BITS), random_codes(n, seed)
+        ids = self.new_ids(n, np.random.default_rng(seed))
+        other.add(codes, ids)
+        self.index.save(path)
+        save_merged([load_index(path, mmap=True), other], path)
+        self.index = load_index(path, mmap=mapped)
+        self.remember(ids, codes)
+
+    @rule(seed=st.integers(0, 10**6), k=st.integers(1, 9), factor=st.integers(1, 4))
+    def search_in_two_stages(self, seed, k, factor):
+        """Each vector is the bits of its code, so candidates by code are the nearest by vector, too."""
+        ids, codes = self.ids_and_codes()
+        order = np.random.default_rng(seed).permutation(len(ids))
+        asked, vectors = random_codes(3, seed), unpack(codes[order], N_BITS)
+        rescored = Rescored(copy.copy(self.index), vectors, "euclidean", factor, ids[order])
+        distances, found = rescored.search(asked, unpack(asked, N_BITS), k)
+        near, expected = self.index.search(asked, k)
+        np.testing.assert_array_equal(found, expected)
+        there = near < NO_CODE
+        np.testing.assert_allclose(distances[there], np.sqrt(near[there]), rtol=1e-6)
 
     @rule()
     def pickle(self):
         self.index = pickle.loads(pickle.dumps(self.index))
 
+    @rule(mapped=st.booleans())
+    def save_and_load(self, mapped):
+        path = Path(self.folder.name) / "index"
+        self.index.save(path)
+        self.index = load_index(path, mmap=mapped)
+
     @invariant()
     def holds_what_the_dictionary_holds(self):
-        ids = np.array(sorted(self.model), dtype=np.int64)
-        codes = np.array([self.model[each] for each in ids.tolist()], dtype=np.uint8).reshape(-1, 2)
+        ids, codes = self.ids_and_codes()
+        whole = copy.copy(self.index)  # `table` merges its blocks; those of the index itself stay
         assert len(self.index) == len(ids)
-        np.testing.assert_array_equal(self.index.table()[0], codes)
-        np.testing.assert_array_equal(self.index.ids, ids)
+        np.testing.assert_array_equal(whole.table()[0], codes)
+        assert whole.ids.dtype == ids.dtype
+        np.testing.assert_array_equal(whole.ids, ids)
 
     @rule(seed=st.integers(0, 10**6), k=st.integers(1, 20), limited=st.booleans(), prepared=st.booleans())
     def search(self, seed, k, limited, prepared):
         rng = np.random.default_rng(seed)
-        ids = np.array(sorted(self.model), dtype=np.int64)
-        codes = np.array([self.model[each] for each in ids.tolist()], dtype=np.uint8).reshape(-1, 2)
+        ids, codes = self.ids_and_codes()
         kept = rng.random(len(ids)) < 0.5 if limited else np.ones(len(ids), bool)
         asked = random_codes(3, seed + 1)
         if prepared and type(self.index) is not MultiHash:
@@ -113,9 +174,10 @@ class Stateful(RuleBasedStateMachine):
         for among in [kept, rng.permutation(ids[kept])] if limited else [None]:
             near, names = self.index.search(asked, k, among=among)
             lims, within, owners = self.index.radius(asked, 3.0, among=among)
+            assert names.dtype == owners.dtype == ids.dtype
             for q in range(3):
                 pairs = sorted(zip(distances[q].tolist(), ids[kept].tolist()))
-                empty = (np.inf if near.dtype == np.float32 else NO_CODE, -1)
+                empty = (np.inf if near.dtype == np.float32 else NO_CODE, "" if ids.dtype == object else -1)
                 expected = pairs[:k] + [empty] * (k - len(pairs))
                 assert list(zip(near[q].tolist(), names[q].tolist())) == expected
                 own = slice(lims[q], lims[q + 1])
@@ -170,7 +232,7 @@ def test_running_numbers_become_ids_when_codes_are_removed(piece):
     [
         (lambda i: i.remove([3, 9]), ValueError, "1 of 2 ids are not in the index, such as 9"),
         (lambda i: i.remove([-1]), ValueError, "ids must be from 0"),
-        (lambda i: i.remove([1.5]), TypeError, "ids must be int64"),
+        (lambda i: i.remove([1.5]), TypeError, "ids must be whole numbers or text, got float64 such as 1.5"),
         (
             lambda i: i.remove([True, False]),
             TypeError,
@@ -186,7 +248,11 @@ def test_running_numbers_become_ids_when_codes_are_removed(piece):
         (lambda i: i.replace([7], np.full((1, 2), 255, np.uint8)), ValueError, "zero pad bits"),
         (lambda i: i.merge(Exact(N_BITS + 1)), ValueError, "another length or other weights"),
         (lambda i: i.merge(Exact(N_BITS, np.ones(N_BITS))), ValueError, "another length or other weights"),
-        (lambda i: i.merge(random_codes(2, 0)), TypeError, "other=ndarray of shape .*: give an index"),
+        (
+            lambda i: i.merge(random_codes(2, 0)),
+            TypeError,
+            "ndarray of shape .* is no index; codes are added by add",
+        ),
         (lambda i: i.merge(i), ValueError, "is in the index already"),
     ],
 )
@@ -213,8 +279,8 @@ def test_a_change_that_fails_changes_nothing(piece, change, error, message, own_
             r"among: 1 of 2 ids are not in the index, such as 8; or give a mask of shape \(2,\)",
         ),
         ([True], ValueError, r"among=.*: give a mask of shape \(2,\), one for each code, or ids"),
-        ([0.5], TypeError, "among: ids must be int64"),
-        (["a"], TypeError, "among: ids must be int64"),
+        ([0.5], TypeError, "among: ids must be whole numbers or text, got float64"),
+        (["a"], TypeError, "among: this index has ids that are whole numbers, got text such as 'a'"),
         ([[3]], ValueError, "among: ids must have shape"),
         (np.ma.array([True, True], mask=[False, True]), TypeError, "among is a masked array"),
         ([[3], [3, 7]], ValueError, r"among=.*: give ids, or a mask of shape \(2,\)"),

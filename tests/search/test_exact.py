@@ -30,30 +30,32 @@ def brute_force(queries, bits, ids, weights):
     return [sorted(zip(row.tolist(), ids.tolist())) for row in distances]
 
 
-@pytest.mark.parametrize("own_ids", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_bits", [3, 8, 13, 64, 100])
 @pytest.mark.parametrize("k", [1, 5, 40, 50])
-def test_against_brute_force(n_bits, weighted, own_ids, k):
+def test_against_brute_force(n_bits, weighted, ids_of, k):
     bits, queries = random_bits(40, n_bits, 0), random_bits(10, n_bits, 1)
     rng = np.random.default_rng(2)
     weights = rng.integers(0, 8, n_bits) / 4 if weighted else None
-    ids = rng.permutation(1000)[:40] if own_ids else np.arange(40)
+    given = ids_of(40)
+    ids, empty = np.arange(40) if given is None else given, -1
+    if ids.dtype == object:
+        empty = ""
     index = Exact(n_bits, weights)
     for part in np.array_split(np.arange(40), 3):
-        index.add(pack(bits[part]), ids[part] if own_ids else None)
+        index.add(pack(bits[part]), None if given is None else ids[part])
     expected = brute_force(queries, bits, ids, np.ones(n_bits) if weights is None else weights)
     dtype, far = (np.float32, np.inf) if weighted else (np.int32, NO_CODE)
 
     distances, found = index.search(pack(queries), k)
-    assert (distances.dtype, found.dtype) == (dtype, np.int64)
+    assert (distances.dtype, found.dtype) == (dtype, ids.dtype)
     for i, pairs in enumerate(expected):
-        padded = pairs[:k] + [(far, -1)] * (k - len(pairs))
+        padded = pairs[:k] + [(far, empty)] * (k - len(pairs))
         assert list(zip(distances[i].tolist(), found[i].tolist())) == padded
 
     r = expected[0][9][0]  # a distance that occurs: it is included
     lims, distances, found = index.radius(pack(queries), r)
-    assert (lims.dtype, distances.dtype, found.dtype) == (np.int64, dtype, np.int64)
+    assert (lims.dtype, distances.dtype, found.dtype) == (np.int64, dtype, ids.dtype)
     assert lims[0] == 0
     assert lims[-1] == len(found)
     for i, pairs in enumerate(expected):
@@ -142,7 +144,7 @@ def test_add_copies():
         ([7, 3], None, [4, -1], ValueError, r"from 0 to 2\*\*63 - 1, got -1 to 4"),
         ([7, 3], None, np.array([4, 2**63], dtype=np.uint64), ValueError, r"from 0 to 2\*\*63"),
         ([7, 3], None, [4], ValueError, r"shape \(2,\), one for each code, got \(1,\)"),
-        ([7, 3], None, [4.0, 5.0], TypeError, "ids must be int64, got float64"),
+        ([7, 3], None, [4.0, 5.0], TypeError, "ids must be whole numbers or text, got float64"),
     ],
 )
 def test_failed_add_changes_nothing(first, codes, ids, error, message):
@@ -214,7 +216,7 @@ def test_queries_refused():
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(12) / 7])
-@pytest.mark.parametrize("ids", [None, [9, 4, 6]])
+@pytest.mark.parametrize("ids", [None, [9, 4, 6], ["b", "é", "long name"]])
 @pytest.mark.parametrize("n", [0, 3])
 def test_save_and_load(tmp_path, weights, ids, n):
     codes = pack(random_bits(3, 12, 0))
@@ -249,6 +251,20 @@ CODES = np.array([[1], [2]], dtype=np.uint8)
         ({"codes": CODES, "ids": np.array([2, 1])}, {"n_bits": 8}, "ids do not ascend"),
         ({"codes": CODES, "ids": np.array([-2, 1])}, {"n_bits": 8}, "ids do not ascend"),
         ({"codes": CODES, "ids": np.array([2**63 - 1, -(2**63)])}, {"n_bits": 8}, "ids do not ascend"),
+        *(
+            ({"codes": CODES, "ids": np.array(ids, dtype=np.uint8)}, {"n_bits": 8}, message)
+            for ids, message in [
+                ([[97]], r"ids are uint8 of shape \(1, 1\)"),
+                ([[], []], r"ids are uint8 of shape \(2, 0\)"),
+                ([97, 98], r"ids are uint8 of shape \(2,\)"),
+                ([[98], [97]], "ids do not ascend"),
+                ([[97], [97]], "ids do not ascend"),
+                ([[97, 0], [0, 0]], "ids are no text"),
+                ([[97, 0, 97], [98, 97, 97]], "ids are no text"),
+                ([[97], [255]], "ids are no text"),
+                ([[0xC3], [0xA9]], "ids are no text"),  # one character in two ids
+            ]
+        ),
         ({"codes": CODES, "weights": np.ones(3)}, {"n_bits": 8}, r"weights must have shape \(8,\)"),
     ],
 )
@@ -258,9 +274,10 @@ def test_load_refuses_what_does_not_fit(tmp_path, arrays, header, message):
         load_index(tmp_path / "index")
 
 
-def test_every_flipped_bit_of_an_index_is_refused(tmp_path, assert_every_flipped_bit_is_refused):
+@pytest.mark.parametrize("ids", [[3, 7], ["é", "b"]])
+def test_every_flipped_bit_of_an_index_is_refused(tmp_path, ids, assert_every_flipped_bit_is_refused):
     path, index = tmp_path / "index", Exact(8, np.ones(8))
-    index.add(CODES, ids=[3, 7])
+    index.add(CODES, ids)
     index.save(path)
     assert_every_flipped_bit_is_refused(path, load_index)
 

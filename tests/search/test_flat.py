@@ -63,10 +63,9 @@ def test_results_are_those_of_exact(n_bits, n, k, r, own_ids, seed):
     assert_same(flat, exact, random_codes(4, n_bits, seed + 1), k, r)
 
 
-@pytest.mark.parametrize("own_ids", [False, True])
-def test_ties_at_the_last_rank(own_ids):
+def test_ties_at_the_last_rank(ids_of):
     """With 3000 codes of 8 bits every rank lies among ties; with equal codes all ranks are ties."""
-    ids = np.random.default_rng(0).permutation(3000) if own_ids else None
+    ids = ids_of(3000)
     for codes in (random_codes(3000, 8, 0), np.zeros((3000, 1), dtype=np.uint8)):
         flat, exact = both(8, codes, ids)
         for k in (1, 10, 100, 2999, 3000, 3001):
@@ -312,6 +311,14 @@ def test_threads_read_files_while_another_uses_faiss(tmp_path):
         mine, theirs = pool.map(read_by_flat, range(6)), pool.map(read_by_faiss, range(2))
         assert list(mine) == [200_000] * 6
         assert list(theirs) == [{200_000}] * 2
+
+
+def test_faiss_has_no_text_ids(tmp_path):
+    index = Flat(16)
+    index.add(random_codes(1, 16, 0), ["a"])
+    with pytest.raises(ValueError, match="ids of a faiss index are whole numbers, those of this one are text"):
+        index.write_faiss(tmp_path / "i")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("ids", [None, [9, 4, 6]])

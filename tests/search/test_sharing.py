@@ -123,15 +123,14 @@ def test_a_file_saved_while_others_add_holds_whole_adds(piece, tmp_path):
 
 
 @EVERY
-@pytest.mark.parametrize("own_ids", [False, True])
-def test_adds_between_searches_copy_few_codes(piece, own_ids, monkeypatch):
+def test_adds_between_searches_copy_few_codes(piece, ids_of, monkeypatch):
     """Each code is copied at most log2(n) + 1 times, and a search copies none."""
     monkeypatch.setattr(blocks, "_SMALL_BLOCK", 1)
     n, codes = 1000, random_codes(1000, 0)
-    index, ids, copied = piece(64), np.random.default_rng(1).permutation(n), 0
+    index, ids, copied = piece(64), ids_of(n), 0
     for i in range(n):
         before = index._blocks
-        index.add(codes[i : i + 1], ids[i : i + 1] if own_ids else None)
+        index.add(codes[i : i + 1], None if ids is None else ids[i : i + 1])
         copied += sum(len(new.codes) for new in index._blocks if not any(new is old for old in before))
         before = index._blocks
         index.search(codes[:1], 3)
@@ -139,7 +138,7 @@ def test_adds_between_searches_copy_few_codes(piece, own_ids, monkeypatch):
         assert all(new is old for new, old in zip(index._blocks, before, strict=True))
         assert len(index._blocks) <= np.log2(i + 1) + 1
     assert copied <= n * (np.log2(n) + 1)
-    assert_nearest(index.search(codes[:5], 50), codes[:5], codes, ids if own_ids else np.arange(n))
+    assert_nearest(index.search(codes[:5], 50), codes[:5], codes, np.arange(n) if ids is None else ids)
 
 
 @EVERY
@@ -179,15 +178,16 @@ def test_an_index_of_64_bits_holds_at_most_20_bytes_a_code(piece):
 
 
 @EVERY
-@pytest.mark.parametrize("ids", [None, np.random.default_rng(1).permutation(9000)[:3000]])
-def test_copies_are_independent(piece, ids):
+def test_copies_are_independent(piece, ids_of):
+    ids = ids_of(3000)
+    new = ["x", "y", "z"] if ids is not None and ids.dtype == object else [9001, 9002, 9003]
     codes, queries = random_codes(3000, 0), random_codes(3, 1)
     index = piece(64)
     index.source = "a model"
     for part in np.array_split(np.arange(3000), 3):
         index.add(codes[part], None if ids is None else ids[part])
     for made in (pickle.loads(pickle.dumps(index)), copy.deepcopy(index), copy.copy(index)):
-        made.add(queries, None if ids is None else [9001, 9002, 9003])
+        made.add(queries, None if ids is None else new)
         assert (made.ntotal, index.ntotal, made.source) == (3003, 3000, "a model")
         assert_nearest(index.search(queries, 20), queries, codes, np.arange(3000) if ids is None else ids)
         assert made.search(queries, 1)[0].tolist() == [[0]] * 3

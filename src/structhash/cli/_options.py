@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -42,6 +42,29 @@ Measures = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Let -o replace a file of another kind or comparison.")]
 Choices = dict[str, Any]  # keywords of `structhash.io.read`: how the command line says a data file is read
+
+
+class Rescoring(NamedTuple):
+    """What orders the nearest codes: options of search."""
+
+    vectors: Path
+    factor: int = 10
+    metric: str = "cosine"
+    ids: Path | None = None
+
+
+def rescoring(
+    vectors: Path | None, factor: int | None, metric: str | None, ids: Path | None
+) -> Rescoring | None:
+    """The options that go with --rescore; ValueError if there are some, but not it."""
+    given = {"factor": factor, "metric": metric, "ids": ids}
+    given = {name: value for name, value in given.items() if value is not None}
+    if vectors is not None:
+        return Rescoring(vectors, **given)  # type: ignore[arg-type]
+    if given:
+        option = {"ids": "--rescore-ids"}.get(name := next(iter(given)), f"--{name}")
+        raise ValueError(f"{option} goes with --rescore VECTORS; give that too")
+    return None
 
 
 def choices(

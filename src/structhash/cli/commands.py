@@ -9,6 +9,7 @@ import typer
 
 from structhash import __version__
 from structhash.cli._about_commands import demo, info, pieces
+from structhash.cli._index_commands import index, merge
 from structhash.cli._options import (
     Choices,
     Data,
@@ -21,7 +22,9 @@ from structhash.cli._options import (
     argument,
     output,
     reads_data,
+    rescoring,
 )
+from structhash.cli._reader_command import fit_reader_command
 from structhash.cli.console import Commands
 
 __all__ = ["app"]
@@ -129,9 +132,7 @@ def _fit(
 def _encode(
     model: Model,
     data: Data,
-    out: Annotated[
-        Path, output("The file to write. It names the model; one that ends in .npy is a bare array.")
-    ],
+    out: Annotated[Path, output("The file to write: names the model, or, if .npy, is a bare array.")],
     bits: Annotated[
         int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")
     ] = None,
@@ -161,36 +162,10 @@ def _encode(
     )
 
 
-@app.command("index", epilog="Example: structhash index codes.structhash -o i.structhash --model m.structhash")
-def _index(
-    codes: Annotated[Path, argument("CODES", "Codes that encode made.")],
-    out: Annotated[Path, output("The index file to write.")],
-    bits: Annotated[
-        int | None, typer.Option(min=1, help="Bits of a code.", show_default="as the model, or 8 a byte")
-    ] = None,
-    backend: Annotated[
-        str,
-        typer.Option(
-            help="exact (plain and weighted), flat (plain, faster, needs faiss), or others with settings: "
-            "ivf:n_probe=32 (see `pieces indexes`)."
-        ),
-    ] = "exact",
-    ids: Annotated[
-        Path | None, typer.Option(help="A .npy file, a whole number a code.", show_default="row numbers")
-    ] = None,
-    model: Annotated[
-        Path | None, typer.Option(help="Take the bits from this model and, if it weighs them, the weights.")
-    ] = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Make an index of packed codes.
-
-    Distances are the number of bits that differ, or the sum of their weights.
-    """
-    from structhash.cli.index import index
-
-    index(codes, out, bits=bits, backend=backend, ids=ids, model=model, force=force, as_json=as_json)
+app.command("index", epilog="Example: structhash index codes.structhash -o i.structhash --model m.structhash")(
+    index
+)
+app.command("merge", epilog="Example: structhash merge a.structhash b.structhash -o all.structhash")(merge)
 
 
 @app.command(
@@ -209,7 +184,22 @@ def _search(
     ] = None,
     model: Annotated[Path | None, typer.Option(help="Encode QUERIES with this model.")] = None,
     reader: Annotated[str, typer.Option(help="bits, real, auto, or the file of a fitted reader.")] = "bits",
-    among: Annotated[Path | None, typer.Option(help="Search only these: a .npy of ids or a mask.")] = None,
+    among: Annotated[
+        Path | None, typer.Option(help="Search only these: ids as for index, or a .npy mask.")
+    ] = None,
+    rescore: Annotated[
+        Path | None, typer.Option(help="Order the nearest codes by these vectors: a .npy, a row a code.")
+    ] = None,
+    factor: Annotated[
+        int | None, typer.Option(min=1, help="Codes a neighbour that --rescore orders.", show_default="10")
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="Of --rescore: cosine, inner_product or euclidean.", show_default="cosine"),
+    ] = None,
+    rescore_ids: Annotated[
+        Path | None, typer.Option(help="The id of each vector, as for index.", show_default="row numbers")
+    ] = None,
     out: Annotated[
         Path | None,
         output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
@@ -234,6 +224,7 @@ def _search(
         model=model,
         reader=reader,
         among=among,
+        rescore=rescoring(rescore, factor, metric, rescore_ids),
         out=out,
         force=force,
         as_json=as_json,
@@ -267,6 +258,9 @@ def _dedup(
     dedup(codes, radius, max_pairs=max_pairs, out=out, force=force, as_json=as_json)
 
 
+app.command("reader", epilog="Example: structhash reader m.structhash rows.npy -o r.reader")(fit_reader_command)
+
+
 @app.command(
     "evaluate",
     epilog="Example: structhash evaluate m.structhash test.npz --measure map,precision@10 -o scores.json",
@@ -278,9 +272,7 @@ def _evaluate(
     queries: Queries = 2000,
     seed: Seed = 0,
     measures: Measures = None,
-    ties: Annotated[
-        str, typer.Option(help="Equal distances: expected (mean over all orders) or id (order of rows).")
-    ] = "expected",
+    ties: Annotated[str, typer.Option(help="Equal distances: expected (mean over orders) or id.")] = "expected",
     out: Annotated[Path | None, output("Also write the result to this JSON file.")] = None,
     force: Force = False,
     *,
@@ -292,8 +284,8 @@ def _evaluate(
     With Q and qrels in DATA: graded retrieval of all of Q among X. Otherwise by
     labels: queries are random rows, and all other rows are the database.
 
-    There is a line for plain Hamming distance, one for weighted Hamming distance
-    if the model weighs its bits, and one for a distance of the method's own.
+    There is a line for plain Hamming distance, others if the model weighs its
+    bits or has its own distance, and one for queries read by real values.
     """
     from structhash.cli.evaluate import evaluate
 
@@ -321,8 +313,8 @@ def _compare(
     methods: Annotated[
         str,
         typer.Option(
-            help="As for fit --method, with commas between them. NAME@database: fitted on the database; float: "
-            "the vectors themselves, by L2; all: every method, those without labels also @database.",
+            help="As for fit --method, with commas between them. NAME@database: fitted on the database; "
+            "NAME@real, NAME@auto: so read; float: the vectors by L2; all: every one, some also @database.",
             show_default=_USUAL_METHODS.replace(",", ", "),  # blanks let the help break the line
         ),
     ] = _USUAL_METHODS,
@@ -334,7 +326,7 @@ def _compare(
         typer.Option(
             help="seen: queries are of classes trained on; unseen: of other classes; mixed-known and "
             "mixed-new: of these or those, in a database of both; few-N, tail: few labels; coarse: of pairs of "
-            "classes; instances: near rows of a class; judged: Q by qrels, in 5 parts, each by the other 4."
+            "classes; instances: near rows of a class; judged: Q by qrels, 5-fold; neighbours: near rows, by X."
         ),
     ] = "seen",
     seeds: Annotated[str, typer.Option(help="A split and a model each, with commas between them.")] = "0,1,2",
@@ -353,7 +345,7 @@ def _compare(
 ) -> None:
     """Fit and score several methods on the same splits.
 
-    DATA needs labels, or, for --protocol judged, Q and qrels.
+    DATA needs labels; for --protocol judged, Q and qrels; for neighbours, only X.
 
     * after a value: significantly below the best code of that length (paired
     t-test over queries, 5 percent, Holm-corrected). Times are in seconds.

@@ -28,8 +28,13 @@ from structhash.cli.outputs import check_output
 from structhash.evaluation import report
 from structhash.evaluation.compare import Result
 from structhash.evaluation.compare import compare as compare_labelled
-from structhash.evaluation.judged import compare_judged
+from structhash.evaluation.judged import JUDGED_MEASURES, check_judged_method, compare_judged
 from structhash.evaluation.methods import Method
+from structhash.evaluation.neighbours import (
+    NEIGHBOUR_MEASURES,
+    check_unlabelled_method,
+    compare_neighbours,
+)
 from structhash.evaluation.protocols import find_protocol, protocol_names
 from structhash.io import Dataset, read, suffixes
 
@@ -38,7 +43,8 @@ __all__ = ["LEGEND", "collect_results", "compare"]
 LEGEND = (
     "* significantly below the best code of its length; float: the vectors themselves, by Euclidean distance"
 )
-_JUDGED = "judged"  # the protocol without labels
+_JUDGED, _NEIGHBOURS = "judged", "neighbours"  # protocols without labels
+_UNLABELLED = {_JUDGED: JUDGED_MEASURES, _NEIGHBOURS: NEIGHBOUR_MEASURES}
 
 
 class _Earlier(NamedTuple):
@@ -75,9 +81,9 @@ def compare(
     bits, seeds : str
         Code lengths and seeds, separated by commas.
     protocol : str
-        One of `protocol_names`, or ``"judged"``.
+        One of `protocol_names`, or ``"judged"`` or ``"neighbours"``.
     n_queries, n_train, measures
-        Number of queries and of training rows, for protocols by labels, and names; None for the usual ones.
+        Number of queries and of training rows where rows are split, and names; None for the usual ones.
     out : path or None
         A JSON file to write. Finished fits are kept beside it; the same command goes on from there.
     force, as_json : bool
@@ -87,10 +93,10 @@ def compare(
     """
     check_output(out, data, makes="comparison", force=force, refused=suffixes())
     options: dict[str, Any] = {
-        "methods": split_methods(methods, _is_judged(protocol)),
+        "methods": split_methods(methods, _check_of(protocol)),
         "bits": split_numbers("--bits", bits, 1),
         "seeds": split_numbers("--seeds", seeds, 0),
-        "measures": split_measures(measures or _usual_measures(protocol)),
+        "measures": split_measures(measures or _UNLABELLED.get(protocol) or find_protocol(protocol).measures),
     }
     dataset = read(data, **choices)
     comparison, arrays, settings = _comparison(dataset, data, protocol, n_queries, n_train)
@@ -157,21 +163,16 @@ def collect_results(
         return list(comparison(methods, *data, bits=bits, seeds=seeds, on_fit=after, **options))
 
 
-def _is_judged(protocol: str) -> bool:
-    """Whether a protocol is the judged one; ValueError if there is no such protocol."""
-    if protocol == _JUDGED:
-        return True
+def _check_of(protocol: str) -> Callable[[Method], None] | None:
+    """What refuses methods that a protocol cannot fit; ValueError if there is no such protocol."""
+    if protocol in _UNLABELLED:
+        return check_judged_method if protocol == _JUDGED else check_unlabelled_method
     try:
         find_protocol(protocol)
     except ValueError:
-        allowed = ", ".join([*protocol_names(), _JUDGED])
+        allowed = ", ".join([*protocol_names(), *_UNLABELLED])
         raise ValueError(f"--protocol {describe(protocol)}: give one of {allowed} (N from 1 on)") from None
-    return False
-
-
-def _usual_measures(protocol: str) -> list[str] | None:
-    """What a protocol measures by default; None for the usual measures."""
-    return None if protocol == _JUDGED else list(find_protocol(protocol).measures)
+    return None
 
 
 def _comparison(
@@ -182,7 +183,11 @@ def _comparison(
         if dataset.Q is None or dataset.qrels is None:
             raise ValueError(f"{path} holds no queries Q and judgements qrels; --protocol judged needs both")
         return compare_judged, [dataset.X, dataset.Q, read_judgements(dataset, path)], {}
-    y = check_labels(dataset, path, f"--protocol {protocol} judges by them (--protocol judged, by Q and qrels)")
+    if protocol == _NEIGHBOURS:
+        asked = [] if dataset.Q is None else [dataset.Q]
+        return compare_neighbours, [dataset.X, *asked], {"n_queries": n_queries, "n_train": n_train}
+    others = "judged: by Q and qrels, neighbours: by X alone"
+    y = check_labels(dataset, path, f"--protocol {protocol} judges by them ({others})")
     settings = {"protocol": protocol, "n_queries": n_queries, "n_train": n_train}
     return compare_labelled, [dataset.X, y], settings
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,8 +13,17 @@ from structhash.cli.display import print_table
 from structhash.cli.documents import deliver, stamp
 from structhash.cli.inputs import Choices, check_labels, read_for, read_judgements, split_measures
 from structhash.cli.outputs import check_output
+from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
-from structhash.evaluation.scoring import Relevance, every_distance, judged_relevance, retrieval, same_label
+from structhash.evaluation.reading import real_blocks
+from structhash.evaluation.scoring import (
+    Block,
+    Relevance,
+    every_distance,
+    judged_relevance,
+    retrieval,
+    same_label,
+)
 from structhash.evaluation.splits import seen_classes
 from structhash.io import Dataset, suffixes
 
@@ -69,8 +79,7 @@ def evaluate(
     names = split_measures(measures)
     encoder = load_model(model)
     task = _read_task(read_for(encoder, data, choices), data, n_queries, seed)
-    scored = every_distance(encoder, task.queries, task.database, task.relevance)
-    means = {distance: retrieval(blocks, names, ties).mean for distance, blocks in scored}
+    means = {name: retrieval(blocks, names, ties).mean for name, blocks in _every_reading(encoder, task)}
     document = {
         "model": model.name,
         "data": data.name,
@@ -88,6 +97,15 @@ def evaluate(
         counts = f"{len(task.queries)} queries against {len(task.database)} rows"
         print(f"{counts} by {task.by}, {encoder.n_bits_} bits\n")
         print_table(("distance", *names), [(distance, *mean.values()) for distance, mean in means.items()])
+
+
+def _every_reading(encoder: HashEncoder, task: _Task) -> Iterator[tuple[str, Iterator[Block]]]:
+    """Name and blocks of each distance, and of queries that are read by their real values."""
+    codes = encoder.encode(task.database)
+    yield from every_distance(encoder, task.queries, task.database, task.relevance, codes)
+    real = real_blocks(encoder, task.queries, codes, task.relevance)
+    if real is not None:
+        yield "real", real
 
 
 def _read_task(data: Dataset, path: Path, n_queries: int, seed: int) -> _Task:

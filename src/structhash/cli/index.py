@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from structhash.cli.console import say
 from structhash.cli.display import print_facts
+from structhash.cli.ids import read_ids
 from structhash.cli.outputs import check_output
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
 from structhash.io import Codes, load_codes, suffixes
-from structhash.io.arrays import load_array
-from structhash.pieces import classes, settings
-from structhash.search import Index
+from structhash.pieces import classes, settings, snake
+from structhash.search import Index, load_index, save_merged
 
 __all__ = ["index"]
 
@@ -27,11 +27,13 @@ def index(
     out: Path,
     *,
     bits: int | None,
-    backend: str,
+    backend: str | None,
     ids: Path | None,
     model: Path | None,
     force: bool,
     as_json: bool,
+    append: bool = False,
+    id_column: str | None = None,
 ) -> None:
     """Put codes into an index and save it.
 
@@ -42,44 +44,83 @@ def index(
     out : path
         The index file to write.
     bits : int or None
-        Length of the codes; None for what the file of codes says, else that of the model, else 8 a byte.
-    backend : str
-        Name of an index, and its settings: ``ivf:n_probe=32``.
+        Length of the codes; None for that of the codes, else of the model, else of `out`, else 8 a byte.
+    backend : str or None
+        Name of an index, and its settings: ``ivf:n_probe=32``. None for exact, or for that of `out`.
     ids : path or None
-        A .npy file of ids; None for row numbers.
+        A file of ids, as `read_ids` reads it; None for row numbers.
     model : path or None
         The model that made the codes, which is checked where the codes name it. It gives their length and,
         where it weighs its bits, the weights.
     force, as_json : bool
         Whether `out` may replace a file of another kind; whether to report as JSON.
+    append : bool
+        Whether to add to the index in `out`.
+    id_column : str or None
+        The column of a .csv file of ids.
 
     Raises
     ------
     ValueError
-        If there is no such index, it cannot weigh bits as the model does, or the codes are not of the model.
+        If there is no such index, it cannot weigh bits as the model does, or the codes are of another model.
     """
-    check_output(out, codes, ids, model, makes="index", force=force, refused=suffixes())
-    Piece, words = _piece(backend)
-    found = load_codes(codes)
-    encoder = None if model is None else load_model(model)
-    n_bits = _length(codes, found, bits, model, encoder)
-    if encoder is None or encoder.search_weights_ is None:
-        made = Piece(n_bits, **words)
-    elif Piece.takes_weights:
-        made = Piece(n_bits, encoder.weights_at(n_bits), **words)
-    else:
-        able = ", ".join(name for name, each in _known().items() if each.takes_weights)
-        raise ValueError(
-            f"{model} weighs its bits, which {backend} cannot; use --backend {able}, or give --bits and no "
-            "--model"
-        )
+    check_output(out, codes, ids, model, makes="index", force=force and not append, refused=suffixes())
+    old = _opened(out, backend) if append else None
+    found, encoder = load_codes(codes), None if model is None else load_model(model)
+    n_bits = _length(codes, found, bits, model, encoder, old)
+    Piece, words = _piece(backend or "exact") if old is None else (type(old), {})
+    weights = _weights(Piece, n_bits, encoder, model) if old is None else old.weights
+    made = Piece(n_bits, **words) if weights is None else Piece(n_bits, weights, **words)
     made.source = found.source if encoder is None else encoder.fingerprint()
-    made.add(found.table, None if ids is None else load_array(ids))
-    made.save(out, force)
-    for doubt in _doubts(codes, found, made, bits, model):
+    made.add(found.table, _ids(ids, id_column, old))
+    indexes = [made] if old is None else [old, made]
+    save_merged(indexes, out, force)
+    for doubt in (*_doubts(codes, found, made, bits, model), *_unnamed(codes, made, out, old)):
         say("warning", doubt)
-    facts = {"codes": len(made), "bits": n_bits, "backend": backend, "weighted": made.weights is not None}
+    name = backend or snake(Piece.__name__)
+    facts = {"codes": sum(map(len, indexes)), "bits": n_bits, "backend": name, "weighted": weights is not None}
     print_facts({**facts, "file": str(out)}, as_json)
+
+
+def _ids(path: Path | None, column: str | None, old: Index | None) -> NDArray[Any] | None:
+    """The ids of codes, text where they are added to an index with text; None for row numbers."""
+    if path is not None:
+        return read_ids(path, column, as_text=old is not None and old.id_kind == "text")
+    if column is not None:
+        raise ValueError(f"--id {column} is a column of a .csv file: give that by --ids")
+    return None
+
+
+def _opened(out: Path, backend: str | None) -> Index:
+    """The index that codes are added to."""
+    if not out.exists():
+        raise FileNotFoundError(f"--append: no such file: {out}; leave it out to make a new index")
+    old = load_index(out, mmap=True)
+    if backend not in (None, name := snake(type(old).__name__)):
+        raise ValueError(f"--backend {backend}: the index in {out} is {name}; leave --backend out")
+    return old
+
+
+def _weights(
+    piece: type[Index], n_bits: int, encoder: HashEncoder | None, model: Path | None
+) -> NDArray[np.float64] | None:
+    """The weights of the model, where it has some; ValueError if the index takes none."""
+    if encoder is None or encoder.search_weights_ is None:
+        return None
+    if piece.takes_weights:
+        return encoder.weights_at(n_bits)
+    able = ", ".join(name for name, each in _known().items() if each.takes_weights)
+    raise ValueError(
+        f"{model} weighs its bits, which {snake(piece.__name__)} cannot; use --backend {able}, or give --bits "
+        "and no --model"
+    )
+
+
+def _unnamed(codes: Path, added: Index, out: Path, old: Index | None) -> Iterator[str]:
+    """What is lost where only one of an index and the codes that are added to it names its model."""
+    if old is not None and len(old) and (old.source is None) != (added.source is None):
+        unnamed = codes if added.source is None else f"{out}, as it was,"
+        yield f"{unnamed} does not say which model made its codes, so {out} does not either now"
 
 
 def _known() -> dict[str, type[Index]]:
@@ -123,7 +164,7 @@ def _doubts(codes: Path, found: Codes, built: Index, bits: int | None, model: Pa
             f"{codes} holds codes of queries, and its model codes rows differently: to index rows, encode them "
             "without --queries"
         )
-    if found.weighted and model is None and built.takes_weights:
+    if found.weighted and model is None and built.takes_weights and built.weights is None:
         yield f"the model that made {codes} weighs its bits: give --model for distances by weight"
 
 
@@ -134,19 +175,28 @@ def _used_bits(table: NDArray[np.uint8]) -> int:
 
 
 def _length(
-    codes: Path, found: Codes, bits: int | None, model: Path | None, encoder: HashEncoder | None
+    codes: Path,
+    found: Codes,
+    bits: int | None,
+    model: Path | None,
+    encoder: HashEncoder | None,
+    old: Index | None,
 ) -> int:
     """Bits of the codes, as the command, the file of codes or the model says; ValueError if these disagree."""
     if encoder is not None and found.source not in (None, encoder.fingerprint()):
         raise ValueError(f"{codes} holds codes of another model than {model}; give that one, or encode again")
     of_model = None if encoder is None else encoder.n_bits_
     n_bytes = found.table.shape[1]
-    n_bits = bits or found.n_bits or of_model or 8 * n_bytes
+    n_bits = bits or found.n_bits or of_model or (old.n_bits if old is not None else 8 * n_bytes)
     if found.n_bits not in (None, n_bits):
         raise ValueError(f"--bits {n_bits}: {codes} holds codes of {found.n_bits} bits; leave --bits out")
     if of_model is not None and (n_bits > of_model or n_bytes != -(-n_bits // 8)):
         raise ValueError(
             f"{codes} holds codes of {n_bytes} bytes; {model} makes codes of {of_model} bits; give the model "
             "that made the codes, or the length of its prefix as --bits"
+        )
+    if old is not None and n_bits != old.n_bits:
+        raise ValueError(
+            f"{codes} holds codes of {n_bits} bits, the index of {old.n_bits}; give codes of one length"
         )
     return n_bits

@@ -89,11 +89,12 @@ def _index_facts(path: Path) -> dict[str, Any]:
     from structhash.search import load_index
     from structhash.search.base import given_settings
 
-    index = load_index(path)
+    index = load_index(path, mmap=True)
     return {
         "class": type(index).__name__,
         "bits": index.n_bits,
         "codes": len(index),
+        "ids": index.id_kind,
         "weighted": index.weights is not None,
         **given_settings(index),
         "model": index.source,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ __all__ = [
     "split_methods",
     "split_numbers",
 ]
+
+_Check = Callable[[Method], None]
 
 
 def split_numbers(option: str, text: str, least: int) -> list[int]:
@@ -68,11 +70,11 @@ def split_measures(texts: Iterable[str] | None) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def split_methods(text: str, judged: bool = False) -> list[Method]:
-    """Methods from a comma-separated option; "all" means `every_method`, or those that need no labels."""
+def split_methods(text: str, check: _Check | None = None) -> list[Method]:
+    """Methods from a comma-separated option; "all" means those of `every_method` that a check lets pass."""
     if text.strip() == "all":
         found = [parse_method(spec) for spec in every_method()]
-        return [each for each in found if learns_without_labels(each)] if judged else found
+        return found if check is None else [each for each in found if learns_without_labels(each, check)]
     specs = split_specs(text)
     if not specs:
         raise ValueError("--methods is empty; give names such as distilhash,lsh, or all")
@@ -83,12 +85,10 @@ def split_methods(text: str, judged: bool = False) -> list[Method]:
     return found
 
 
-def learns_without_labels(method: Method) -> bool:
-    """Whether the judged protocol can run a method: it learns from judgements, or from the documents alone."""
-    if method.on_database:  # the documents are the database, so this is the method without @database
-        return False
+def learns_without_labels(method: Method, check: _Check = check_judged_method) -> bool:
+    """Whether a protocol without labels can run a method, by its check that raises ValueError."""
     try:
-        check_judged_method(method)
+        check(method)
     except ValueError:
         return False
     return True

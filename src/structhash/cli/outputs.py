@@ -40,7 +40,7 @@ def check_output(
     *inputs : path or None
         Files that the command reads.
     makes : str
-        What is written: ``"model"``, ``"index"``, ``"codes"``, ``"neighbours"``,
+        What is written: ``"model"``, ``"index"``, ``"codes"``, ``"reader"``, ``"neighbours"``,
         ``"groups"``, ``"comparison"`` or ``"evaluation"``.
     force : bool
         Whether to replace a file of another kind.
@@ -97,7 +97,7 @@ def _holds(path: Path, makes: str) -> bool:
     with contextlib.suppress(OSError, ValueError, zipfile.BadZipFile):
         if makes == "codes" and path.suffix.lower() == ".npy":
             return bool(map_array(path).dtype == np.uint8)
-        if makes in ("model", "index", "codes"):
+        if makes in ("model", "index", "codes", "reader"):
             return bool(header(path, makes))
         if makes == "neighbours":
             with zipfile.ZipFile(path) as file:

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash.cli._options import Rescoring
 from structhash.cli.console import say
 from structhash.cli.display import bar, print_table
 from structhash.cli.documents import to_json
 from structhash.cli.encode import ROWS_AT_ONCE, coded
+from structhash.cli.ids import read_ids
 from structhash.cli.inputs import Choices, read_for
 from structhash.cli.outputs import check_output
 from structhash.codes import PreparedQueries
@@ -22,9 +24,8 @@ from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
 from structhash.estimators.reader import READERS, load_reader
 from structhash.io import Codes, load_codes, map_array, suffixes
-from structhash.io.arrays import load_array
 from structhash.io.container import atomic
-from structhash.search import Index, load_index
+from structhash.search import Index, Rescored, load_index
 
 __all__ = ["search"]
 
@@ -39,9 +40,11 @@ class _Hit(NamedTuple):
     """The results of one query, nearest first."""
 
     distances: NDArray[Any]
-    ids: NDArray[np.int64]
+    ids: NDArray[Any]
 
 
+_Blocks = list[tuple[NDArray[Any], ...]]  # what a search returns for each block of queries
+_Searcher = Callable[[slice, int, float | None], tuple[NDArray[Any], ...]]
 _Answer = tuple[list[_Hit], dict[str, NDArray[Any]]]  # hits of each query; what a file gets
 
 
@@ -56,6 +59,7 @@ def search(
     force: bool,
     reader: str = "bits",
     among: Path | None = None,
+    rescore: Rescoring | None = None,
     as_json: bool,
     choices: Choices | None = None,
 ) -> None:
@@ -67,10 +71,8 @@ def search(
         An index file.
     queries : path
         A file of codes; with a model, a data file of vectors.
-    k : int or None
-        Number of neighbours a query, 10 by default.
-    radius : float or None
-        Instead of k: find all codes within this distance.
+    k, radius : int or None, float or None
+        Number of neighbours a query, 10 by default; or find all codes within this distance.
     model : path or None
         The model that encodes the queries.
     out : path or None
@@ -78,7 +80,9 @@ def search(
     reader : str
         How vectors are read: as `HashEncoder.prepare_queries` says, or the file of a fitted reader.
     among : path or None
-        A .npy file of ids, or of a mask in ascending order of ids: search only these codes.
+        A file of ids, as `read_ids` reads it, or of a mask in ascending order of ids: search only these codes.
+    rescore : Rescoring or None
+        Vectors that order the nearest codes; the model is needed.
     force, as_json : bool
         Whether `out` may replace a file of another kind; whether to print JSON.
     choices : dict, optional
@@ -87,35 +91,66 @@ def search(
     Raises
     ------
     ValueError
-        If both k and a radius are given, or the model or the queries do not fit the index.
+        If options contradict each other, or the model or the queries do not fit the index.
     """
-    file = None if reader in READERS else Path(reader)
-    check_output(out, index, queries, model, among, file, makes="neighbours", force=force, suffix=".npz")
-    if k is not None and radius is not None:
-        raise ValueError("-k and --radius ask for different things; give one of them")
+    files = [model, among, None if reader in READERS else Path(reader), *_files_of(rescore)]
+    check_output(out, index, queries, *files, makes="neighbours", force=force, suffix=".npz")
+    _check_options(k, radius, model, rescore)
     searched = load_index(index)
-    codes, doubts = _query_codes(queries, model, index, searched, choices, reader)
-    asked, (hits, arrays) = _ask(searched, codes, k, radius, among)
+    codes, rows, doubts = _query_codes(queries, model, index, searched, choices, reader)
+    by_block = _searcher(searched, codes, rows, among, rescore)
+    asked, (hits, arrays) = _ask(searched, by_block, len(codes), k, radius)
     if out is not None:
         _write(out, arrays)
     for doubt in doubts:
         say("warning", doubt)
     if as_json:
-        return _print_json({"queries": len(codes), "bits": searched.n_bits, **asked}, hits)
-    _print_hits(hits, every=out is None and not sys.stdout.isatty())
-    if out is not None:
-        print(f"wrote {len(codes)} queries to {out}")
+        _print_json({"queries": len(codes), "bits": searched.n_bits, **asked}, hits)
+    else:
+        _print_hits(hits, out)
+
+
+def _check_options(k: int | None, radius: float | None, model: Path | None, rescore: Rescoring | None) -> None:
+    """Refuse options of `search` that do not go together."""
+    if radius is not None and (k is not None or rescore is not None):
+        other = "--rescore" if k is None else "-k"
+        raise ValueError(f"{other} and --radius ask for different things; give one of them")
+    if rescore is not None and model is None:
+        raise ValueError("--rescore compares vectors: give them as QUERIES, and --model")
+
+
+def _files_of(rescore: Rescoring | None) -> list[Path | None]:
+    """The files that order codes by vectors."""
+    return [] if rescore is None else [rescore.vectors, rescore.ids]
+
+
+def _searcher(
+    index: Index, codes: _Queries, rows: Any, among: Path | None, rescore: Rescoring | None
+) -> _Searcher:
+    """A function that searches for some of the queries: by their numbers, and by k or a radius."""
+    as_text = index.id_kind == "text"
+    limit = {} if among is None else {"among": read_ids(among, as_text=as_text)}
+    if rescore is None:
+        return lambda part, k, radius: (
+            index.search(codes[part], k, **limit)
+            if radius is None
+            else index.radius(codes[part], radius, **limit)
+        )
+    ids = None if rescore.ids is None else read_ids(rescore.ids, as_text=as_text)
+    try:
+        rescored = Rescored(index, map_array(rescore.vectors), rescore.metric, rescore.factor, ids)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"--rescore {rescore.vectors}: {error}") from None
+    return lambda part, k, radius: rescored.search(codes[part], rows[part], k, **limit)
 
 
 def _ask(
-    index: Index, codes: _Queries, k: int | None, radius: float | None, among: Path | None
+    index: Index, search_block: _Searcher, n_queries: int, k: int | None, radius: float | None
 ) -> tuple[dict[str, Any], _Answer]:
     """What is asked of the index, and the answer."""
-    limit = {} if among is None else {"among": load_array(among)}
-    if radius is not None:
-        return {"radius": radius}, _within(index, codes, radius, limit)
     k = min(k or _DEFAULT_K, max(1, len(index)))
-    return {"k": k}, _nearest(index, codes, k, limit)
+    found = _in_blocks(n_queries, lambda part: search_block(part, k, radius))
+    return ({"k": k}, _nearest(found)) if radius is None else ({"radius": radius}, _within(found))
 
 
 def _write(out: Path, arrays: dict[str, NDArray[Any]]) -> None:
@@ -124,42 +159,44 @@ def _write(out: Path, arrays: dict[str, NDArray[Any]]) -> None:
         np.savez(file, allow_pickle=False, **arrays)
 
 
-def _nearest(index: Index, codes: _Queries, k: int, limit: dict[str, Any]) -> _Answer:
+def _nearest(found: _Blocks) -> _Answer:
     """The k nearest codes of each query, and the arrays that a file gets."""
-    found = _in_blocks(codes, lambda block: index.search(block, k, **limit))
     distances, ids = (np.concatenate(each) for each in zip(*found, strict=True))
-    hits = [_Hit(d[i >= 0], i[i >= 0]) for d, i in zip(distances, ids, strict=True)]
-    return hits, {"distances": distances, "ids": ids}
+    there = ids != ("" if ids.dtype == object else -1)
+    hits = [_Hit(d[at], i[at]) for d, i, at in zip(distances, ids, there, strict=True)]
+    return hits, {"distances": distances, "ids": _for_file(ids)}
 
 
-def _within(index: Index, codes: _Queries, radius: float, limit: dict[str, Any]) -> _Answer:
+def _within(found: _Blocks) -> _Answer:
     """All codes within a radius of each query, and the arrays that a file gets."""
-    found = _in_blocks(codes, lambda block: index.radius(block, radius, **limit))
     counts, distances, ids = (
         np.concatenate(each) for each in zip(*((np.diff(lims), d, i) for lims, d, i in found), strict=True)
     )
     lims = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     hits = [_Hit(distances[first:end], ids[first:end]) for first, end in pairwise(lims)]
-    return hits, {"lims": lims, "distances": distances, "ids": ids}
+    return hits, {"lims": lims, "distances": distances, "ids": _for_file(ids)}
 
 
-def _in_blocks(
-    codes: _Queries, search_block: Callable[[Any], tuple[NDArray[Any], ...]]
-) -> list[tuple[NDArray[Any], ...]]:
+def _for_file(ids: NDArray[Any]) -> NDArray[Any]:
+    """Ids as numpy writes them without pickle."""
+    return ids.astype(str) if ids.dtype == object else ids
+
+
+def _in_blocks(n_queries: int, search_block: Callable[[slice], tuple[NDArray[Any], ...]]) -> _Blocks:
     """The answers to blocks of queries, at least one block, with a progress bar where there are several."""
     found = []
-    with bar("search", len(codes), "queries", _QUERIES_AT_ONCE) as advance:
-        for first in range(0, max(1, len(codes)), _QUERIES_AT_ONCE):
-            block = codes[first : first + _QUERIES_AT_ONCE]
-            found.append(search_block(block))
-            advance(len(block))
+    with bar("search", n_queries, "queries", _QUERIES_AT_ONCE) as advance:
+        for first in range(0, max(1, n_queries), _QUERIES_AT_ONCE):
+            part = slice(first, min(first + _QUERIES_AT_ONCE, n_queries))
+            found.append(search_block(part))
+            advance(part.stop - first)
     return found
 
 
 def _query_codes(
     path: Path, model: Path | None, index: Path, searched: Index, choices: Choices | None, reader: str
-) -> tuple[_Queries, list[str]]:
-    """The queries, from codes or from vectors, and what may be wrong with them."""
+) -> tuple[_Queries, Any, list[str]]:
+    """The queries, from codes or from vectors; the vectors, if there are; what may be wrong with them."""
     if model is None:
         if reader != "bits":
             raise ValueError(f"--reader {reader} reads vectors: give them as QUERIES, and --model")
@@ -170,7 +207,7 @@ def _query_codes(
                 f"{path} holds codes of rows, and its model codes queries differently: unless you look "
                 "for near duplicates, encode queries with --queries"
             )
-        return found.table, doubts
+        return found.table, None, doubts
     encoder = load_model(model)
     source, n_made = encoder.fingerprint(), encoder.n_bits_
     _check_source(model, source, searched)
@@ -188,10 +225,10 @@ def _query_codes(
     dataset = read_for(encoder, path, choices)
     rows = dataset.X if dataset.Q is None else dataset.Q
     if reader != "bits":
-        return _prepared(encoder, rows, searched.n_bits, reader), doubts
+        return _prepared(encoder, rows, searched.n_bits, reader), rows, doubts
     with bar("encode", len(rows), "queries", ROWS_AT_ONCE) as advance:
         blocks = list(coded(encoder.encode_queries, [rows], searched.n_bits, advance))
-    return np.concatenate(blocks), doubts
+    return np.concatenate(blocks), rows, doubts
 
 
 def _prepared(encoder: HashEncoder, rows: Any, n_bits: int, reader: str) -> PreparedQueries:
@@ -258,9 +295,9 @@ def _print_json(about: dict[str, Any], hits: list[_Hit]) -> None:
     print(to_json({**about, "results": results}))
 
 
-def _print_hits(hits: list[_Hit], every: bool) -> None:
-    """Print the table of neighbours, of all queries or of the first ones."""
-    n_shown = len(hits) if every else _QUERIES_SHOWN
+def _print_hits(hits: list[_Hit], out: Path | None) -> None:
+    """Print the table of neighbours: of all queries, but on a terminal, or with a file, of the first ones."""
+    n_shown = len(hits) if out is None and not sys.stdout.isatty() else _QUERIES_SHOWN
     rows = [
         (q, rank, i, d)
         for q, hit in enumerate(hits[:n_shown])
@@ -269,3 +306,5 @@ def _print_hits(hits: list[_Hit], every: bool) -> None:
     print_table(("query", "rank", "id", "distance"), rows)
     if len(hits) > n_shown:
         print(f"... and {len(hits) - n_shown} more queries")
+    if out is not None:
+        print(f"wrote {len(hits)} queries to {out}")

@@ -37,6 +37,8 @@ def prepare(encoder: Any, rows: NDArray[Any], n_bits: int, reader: str) -> Prepa
     ValueError
         If the bits of the method have no real values and the reader needs them.
     """
+    if not encoder.codes_are_bits:
+        return _prepare_own(encoder, rows, reader)
     weights = None if encoder.search_weights_ is None else encoder.weights_at(n_bits)
     asked = encoder.default_reader() if reader == "auto" else reader
     values = values_of(encoder, rows, n_bits, queries=True) if asked == "real" else None
@@ -49,6 +51,18 @@ def prepare(encoder: Any, rows: NDArray[Any], n_bits: int, reader: str) -> Prepa
         )
     codes = encoder._encode_opened(rows, n_bits, queries=encoder.queries_differ(n_bits))
     return prepare_values(2.0 * unpack(codes, n_bits) - 1, weights)
+
+
+def _prepare_own(encoder: Any, rows: NDArray[Any], reader: str) -> PreparedQueries:
+    """Queries of a method whose codes are no bits; ValueError unless the reader is ``"auto"``."""
+    if reader != "auto":
+        raise ValueError(
+            f"reader={reader!r}: codes of {type(encoder).__name__} are numbers, not bits; give reader='auto'"
+        )
+    X = rows.astype(np.float64, order="C", copy=False)
+    check_finite_rows(X, f"{type(encoder).__name__}: X")
+    queries: PreparedQueries = encoder._own_queries(X)
+    return queries
 
 
 def values_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,28 +10,22 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import row_slices
 from structhash._numerics.labels import read_labels
-from structhash.codes import code_distances
 from structhash.metrics import average_precision, tie_blocks, without_self
 
 QUERIES_AT_ONCE = 256  # their distances to all rows are held
 
 
-def label_retrieval(
-    queries: NDArray[np.uint8],
-    codes: NDArray[np.uint8],
-    y: Any,
-    weights: NDArray[np.float64] | None,
-) -> float:
+def label_retrieval(distances: Callable[[slice], NDArray[Any]], n: int, y: Any) -> float:
     """Mean average precision; see `HashEncoder.score`.
 
     Parameters
     ----------
-    queries, codes : uint8 (n, n_bytes)
-        Each row as a query and as a document.
+    distances : callable
+        Takes a slice of rows; returns their distances (q, n), as queries, to all rows.
+    n : int
+        Number of rows.
     y : array (n,), (n, 1) or (n, L)
         Labels, see `read_labels`.
-    weights : float64 (n_bits,) or None
-        Of the bits; None for plain Hamming distance.
 
     Returns
     -------
@@ -41,16 +36,14 @@ def label_retrieval(
     ValueError, TypeError
         If `read_labels` refuses y, or no two rows share a label.
     """
-    n = len(codes)
     values, index, indicators = read_labels(y, n)
     if indicators is None and len(values) == n:
         raise ValueError(f"each of the {n} rows has a label of its own; at least one class needs 2 rows")
     Y = None if indicators is None else indicators.astype(np.float32)
     found = []
-    for rows in row_slices(len(codes), QUERIES_AT_ONCE):
-        distances = code_distances(queries[rows], codes, weights)
+    for rows in row_slices(n, QUERIES_AT_ONCE):
         relevant = index[rows, None] == index if Y is None else Y[rows] @ Y.T > 0
-        found.append(average_precision(tie_blocks(*without_self(distances, relevant, rows.start))))
+        found.append(average_precision(tie_blocks(*without_self(distances(rows), relevant, rows.start))))
     precision = np.concatenate(found)
     if np.isnan(precision).all():
         raise ValueError(f"no two of the {n} rows have a label in common; give labels that repeat")

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from structhash._numerics.validation import check_choice, check_list, describe
-from structhash.codes import PreparedQueries, unpack
+from structhash.codes import PreparedQueries, code_distances, prepared_distances, unpack
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.estimators._fitted import check_attributes
 from structhash.estimators._input import CheckedInput, check_input, open_rows
@@ -73,6 +73,11 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         vectors reorder the first hundred hits. Parameters, returns and errors are those of `encode`.
         """
         n_bits = self._check_prefix(n_bits)
+        if not self.codes_are_bits:
+            raise ValueError(
+                f"codes of {type(self).__name__} are numbers, not bits that a query could share: search with "
+                "prepare_queries(Q), on the command line with --reader auto"
+            )
         return self._encode(X, n_bits, queries=self.queries_differ(n_bits))
 
     def prepare_queries(self, Q: Any, n_bits: int | None = None, reader: str = "auto") -> PreparedQueries:
@@ -141,8 +146,12 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
             two rows share a label.
         """
         codes = self.encode(X)
+        if not self.codes_are_bits:
+            prepared = self.prepare_queries(X)
+            return label_retrieval(lambda rows: prepared_distances(prepared[rows], codes), len(codes), y)
         queries = self.encode_queries(X) if self.queries_differ() else codes
-        return label_retrieval(queries, codes, y, self.search_weights_)
+        weights = self.search_weights_
+        return label_retrieval(lambda rows: code_distances(queries[rows], codes, weights), len(codes), y)
 
     def save(self, path: str | PathLike[str], force: bool = False) -> None:
         """Write the fitted model to one file (safetensors with a JSON header); `load_model` reads it.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from structhash.codes import PreparedQueries
 from structhash.codes.planes import Planes, plane_distances
 from structhash.io.fields import Fields
 
@@ -42,6 +43,9 @@ class EncoderContract:
         Whether `fit` takes any `Supervision` as y, not labels only.
     takes_unlabeled : bool
         Whether `fit` takes rows like those to be searched as `unlabeled`.
+    codes_are_bits : bool
+        Whether codes are compared bit by bit. Otherwise a byte is a number, such as that of a centroid, and
+        only queries of `HashEncoder.prepare_queries` find rows.
     own_length : bool
         Whether ``n_bits=None`` is allowed and means a length that the method derives from the rows.
     column_names_ : list of str or None
@@ -66,6 +70,7 @@ class EncoderContract:
     own_distance_: str | None = None
     takes_supervision: ClassVar[bool] = False
     takes_unlabeled: ClassVar[bool] = False
+    codes_are_bits: ClassVar[bool] = True
     own_length: ClassVar[bool] = False
     fitted_fields: ClassVar[Fields | None] = None
     magnitudes: ClassVar[tuple[float, float]] = (0.0, np.inf)
@@ -102,6 +107,10 @@ class EncoderContract:
     def default_reader(self) -> str:
         """What ``reader="auto"`` is in `HashEncoder.prepare_queries`: "bits" with labels, "real" without."""
         return "bits" if self.needs_y() else "real"
+
+    def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
+        """Prepared queries (q, d), finite floats. Called only where not `codes_are_bits`."""
+        raise NotImplementedError
 
     def _planes(self) -> Planes | None:
         """The planes that decide all bits; None where no planes decide them."""

@@ -23,10 +23,12 @@ from structhash.io import container
 from structhash.io.fields import Field, check_fields
 from structhash.search import Exact
 
-__all__ = ["READERS", "Reader", "fit_reader", "load_reader"]
+__all__ = ["EVERY_READER", "READERS", "Reader", "fit_reader", "load_reader"]
+
+EVERY_READER = ("auto", "bits", "real", "cells", "linear", "tables")  # READERS need no fit
 
 _KIND = "reader"  # of container
-_NAMES = ("bits", "real", "cells", "linear", "tables")
+_NAMES = EVERY_READER[1:]
 _MAX_ROWS = 50_000  # that a reader is fitted to
 _N_HELD, _N_NEAREST = 500, 10  # held-out rows, and their neighbours that a reader should find
 _FIELDS = {
@@ -162,10 +164,8 @@ def fit_reader(
     >>> index.search(reader.prepare(X[:1]), k=1)[1]
     array([[0]])
     """
-    if not isinstance(encoder, HashEncoder):
-        raise TypeError(f"encoder={describe(encoder)}: give a fitted model, then its rows")
-    n_bits = encoder._check_prefix(n_bits)
-    check_choice("reader", reader, ("auto", *_NAMES))
+    n_bits = _check_encoder(encoder, n_bits)
+    check_choice("reader", reader, EVERY_READER)
     rng = np.random.default_rng(random_state)
     rows = open_rows(encoder, X)
     rows = rows[sample_rows(len(rows), _MAX_ROWS, rng)].astype(np.float64)
@@ -199,6 +199,16 @@ def load_reader(path: str | os.PathLike[str], encoder: HashEncoder) -> Reader:
         return Reader(encoder, name, n_bits, arrays, dict(header["recalls"]))
     except (LookupError, TypeError, ValueError) as error:
         raise ValueError(f"cannot read {path}: it is no whole reader ({error}); fit it again") from None
+
+
+def _check_encoder(encoder: HashEncoder, n_bits: int | None) -> int:
+    """Number of bits to read; TypeError or ValueError unless the encoder has codes that a reader can read."""
+    if not isinstance(encoder, HashEncoder):
+        raise TypeError(f"encoder={describe(encoder)}: give a fitted model, then its rows")
+    if not encoder.codes_are_bits:
+        name = type(encoder).__name__
+        raise ValueError(f"{name} reads its codes in its own way; call its prepare_queries(Q), with no reader")
+    return encoder._check_prefix(n_bits)
 
 
 def _fit(

@@ -5,7 +5,9 @@ from structhash.evaluation.instances import inside_class, instance_queries, near
 from structhash.evaluation.judged import JUDGED_MEASURES, compare_judged, judgement_folds
 from structhash.evaluation.label_splits import coarse_labels, few_labels, tail_classes
 from structhash.evaluation.methods import Method, every_method, parse_method, split_specs
+from structhash.evaluation.neighbours import NEIGHBOUR_MEASURES, compare_neighbours, nearest_rows
 from structhash.evaluation.protocols import PROTOCOLS, Protocol, find_protocol, protocol_names
+from structhash.evaluation.reading import ReadCodes, read_codes
 from structhash.evaluation.report import Line, as_json, as_table, from_json, summarise
 from structhash.evaluation.scoring import (
     MEASURES,
@@ -14,6 +16,7 @@ from structhash.evaluation.scoring import (
     every_distance,
     float_blocks,
     judged_relevance,
+    prepared_blocks,
     retrieval,
     same_label,
 )
@@ -28,10 +31,12 @@ from structhash.evaluation.splits import (
 __all__ = [
     "JUDGED_MEASURES",
     "MEASURES",
+    "NEIGHBOUR_MEASURES",
     "PROTOCOLS",
     "Line",
     "Method",
     "Protocol",
+    "ReadCodes",
     "Result",
     "Scores",
     "Split",
@@ -41,6 +46,7 @@ __all__ = [
     "code_blocks",
     "compare",
     "compare_judged",
+    "compare_neighbours",
     "every_distance",
     "every_method",
     "few_labels",
@@ -54,8 +60,11 @@ __all__ = [
     "mixed_known_classes",
     "mixed_new_classes",
     "nearest_in_class",
+    "nearest_rows",
     "parse_method",
+    "prepared_blocks",
     "protocol_names",
+    "read_codes",
     "retrieval",
     "same_label",
     "seen_classes",

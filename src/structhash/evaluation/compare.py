@@ -17,18 +17,18 @@ from structhash._numerics.validation import MAX_BITS, check_count, check_list, d
 from structhash.evaluation.instances import inside_class, nearest_in_class
 from structhash.evaluation.methods import Method, as_method
 from structhash.evaluation.protocols import Protocol, find_protocol
+from structhash.evaluation.reading import read_codes
 from structhash.evaluation.scoring import (
     Block,
     Relevance,
     Scores,
     check_measures,
-    every_distance,
     float_blocks,
     retrieval,
     same_label,
 )
 
-__all__ = ["Fit", "Request", "Result", "check_request", "compare", "run_fits"]
+__all__ = ["Fit", "Request", "Result", "Task", "check_request", "compare", "measure_task", "run_fits"]
 
 
 class Result(NamedTuple):
@@ -39,17 +39,18 @@ class Result(NamedTuple):
     method : str
         Name of the method.
     distance : str
-        ``"plain"`` or ``"weighted"`` Hamming distance, the name of the method's own distance, or ``"L2"``.
+        ``"plain"`` or ``"weighted"`` Hamming distance, the name of the method's own distance, the reader that
+        the method names, or ``"L2"``.
     n_bits : int
         Length of the code; 0 for float vectors.
     seed : int
         Of the split and of the method.
     chosen : str
-        The alternative that was chosen on the training rows; ``""`` where there is only one.
+        The alternative, and the reader, that were chosen on the training rows; ``""`` where there is only one.
     scores : Scores
         What `retrieval` returned.
     fit_seconds, encode_seconds : float
-        Wall-clock time to fit, and to encode the database.
+        Wall-clock time to fit; to encode the database, and to fit a reader.
     error : str
         Why the method has no scores; ``""`` where it has.
     """
@@ -97,11 +98,11 @@ class Fit(NamedTuple):
     run: Callable[[], Iterable[Result]]
 
 
-class _Task(NamedTuple):
+class Task(NamedTuple):
     """One split: the rows that the methods get, and which database rows are relevant."""
 
     X: NDArray[Any]  # training rows
-    y: NDArray[Any]
+    y: NDArray[Any] | None  # their labels, where the protocol has some
     queries: NDArray[Any]
     database: NDArray[Any]
     relevance: Relevance
@@ -291,11 +292,11 @@ def _fits(
         task = _draw_task(X, y, protocol, seed, sizes)
         for method in request.methods:
             for n_bits in method.lengths(request.lengths):
-                run = partial(_measure, method, n_bits, task, request.measures, request.ties)
+                run = partial(measure_task, method, n_bits, task, request.measures, request.ties)
                 yield Fit(method, n_bits, seed, run)
 
 
-def _draw_task(X: NDArray[Any], y: NDArray[Any], protocol: Protocol, seed: int, sizes: dict[str, int]) -> _Task:
+def _draw_task(X: NDArray[Any], y: NDArray[Any], protocol: Protocol, seed: int, sizes: dict[str, int]) -> Task:
     """The split of one seed, with the labels that teach and the relevance that judges."""
     train, queries, database = protocol.draw(y, seed, **sizes)
     labels = y if protocol.training_labels is None else protocol.training_labels(y, seed)
@@ -304,11 +305,26 @@ def _draw_task(X: NDArray[Any], y: NDArray[Any], protocol: Protocol, seed: int, 
     if protocol.inside_class:
         ranked = partial(inside_class, same_class=relevance)
         relevance = nearest_in_class(X[queries], X[database], y[queries], y[database])
-    return _Task(X[train], labels[train], X[queries], X[database], relevance, ranked, seed)
+    return Task(X[train], labels[train], X[queries], X[database], relevance, ranked, seed)
 
 
-def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties: str) -> Iterator[Result]:
-    """Fit and score one method at one code length; 0 means its own length."""
+def measure_task(method: Method, n_bits: int, task: Task, measures: list[str], ties: str) -> Iterator[Result]:
+    """Fit and score one method on one split.
+
+    Parameters
+    ----------
+    method : Method
+    n_bits : int
+        0 means the method's own length.
+    task : Task
+    measures, ties
+        See `retrieval`.
+
+    Yields
+    ------
+    Result
+        One for each distance.
+    """
     if method.is_float:
         blocks = task.ranked(float_blocks(task.queries, task.database, task.relevance))
         yield Result(method.name, "L2", 0, task.seed, "", retrieval(blocks, measures, ties), 0.0, 0.0)
@@ -316,9 +332,11 @@ def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties
     began = time.perf_counter()
     encoder, chosen = method.fit(task.X, task.y, n_bits, task.seed, task.database)
     fitted = time.perf_counter()
-    codes = encoder.encode(task.database)
+    learned_from = task.database if method.on_database else task.X
+    read = read_codes(encoder, learned_from, task.database, method.reader, task.seed)
     seconds = fitted - began, time.perf_counter() - fitted
     n_bits = n_bits or encoder.n_bits_
-    for distance, blocks in every_distance(encoder, task.queries, task.database, task.relevance, codes):
+    for distance, blocks in read.distances(task.queries, task.relevance):
         scores = retrieval(task.ranked(blocks), measures, ties)
-        yield Result(method.name, distance, n_bits, task.seed, chosen, scores, *seconds)
+        about = ", ".join(filter(None, (chosen, read.chosen)))
+        yield Result(method.name, distance, n_bits, task.seed, about, scores, *seconds)

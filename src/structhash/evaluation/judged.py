@@ -16,10 +16,10 @@ from structhash._numerics.validation import check_count
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation.compare import Fit, Request, Result, check_request, run_fits
 from structhash.evaluation.methods import Method, parse_method, partner_counts, prepare
+from structhash.evaluation.reading import ReadCodes, read_codes
 from structhash.evaluation.scoring import (
     Block,
     Relevance,
-    every_distance,
     float_blocks,
     judged_relevance,
     retrieval,
@@ -27,7 +27,14 @@ from structhash.evaluation.scoring import (
 from structhash.supervision import Qrels
 from structhash.supervision.judgements import check_judgements
 
-__all__ = ["JUDGED_MEASURES", "Fold", "check_judged_method", "compare_judged", "judgement_folds"]
+__all__ = [
+    "JUDGED_MEASURES",
+    "Fold",
+    "check_judged_method",
+    "compare_judged",
+    "judgement_folds",
+    "read_vectors",
+]
 
 JUDGED_MEASURES = ("ndcg@10", "map")
 
@@ -59,10 +66,9 @@ class _Task(NamedTuple):
 
 
 class _Fitted(NamedTuple):
-    """An encoder, its codes of the documents, and the seconds that these took."""
+    """The codes of the documents, how queries are compared with them, and the seconds that these took."""
 
-    encoder: HashEncoder
-    codes: NDArray[np.uint8]
+    read: ReadCodes
     fit_seconds: float
     encode_seconds: float
 
@@ -157,7 +163,7 @@ def compare_judged(
     request = check_request(methods, bits, seeds, measures, ties, failures, finished, on_fit)
     for method in request.methods:
         check_judged_method(method)
-    X, Q = _read_vectors(X, Q)
+    X, Q = read_vectors(X, Q)
     table = check_judgements(qrels, len(Q), len(X))
     relevance = judged_relevance(table, len(Q), len(X))
     dealt = [judgement_folds(table, len(Q), seed, folds) for seed in request.seeds]
@@ -165,7 +171,7 @@ def compare_judged(
     return run_fits(request, _fits(request, tasks))
 
 
-def _read_vectors(X: Any, Q: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def read_vectors(X: Any, Q: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Documents and queries as matrices of one width; frames must have their columns in one order."""
     names = [list(each.columns) for each in (X, Q) if hasattr(each, "columns")]
     if len(names) == 2 and names[0] != names[1]:
@@ -210,40 +216,41 @@ def _fits(request: Request, tasks: list[_Task]) -> Iterator[Fit]:
 def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties: str) -> Iterator[Result]:
     """Fit and score one method at one code length; 0 means its own length."""
     blocks: dict[str, list[Iterator[Block]]] = {}  # of all folds, by distance; computed when they are scored
-    seconds = np.zeros(2)
+    seconds, chosen = np.zeros(2), set[str]()
     if method.is_float:
         blocks["L2"] = [float_blocks(task.Q[test], task.X, _of_queries(task, test)) for _, test in task.folds]
     else:
-        for (_, test), fitted in zip(task.folds, _fit_folds(method.encoders[0], n_bits, task)):
-            encoder = fitted.encoder
-            relevance = _of_queries(task, test)
+        for (_, test), fitted in zip(task.folds, _fit_folds(method, n_bits, task)):
             seconds += fitted.fit_seconds, fitted.encode_seconds
-            for distance, found in every_distance(encoder, task.Q[test], task.X, relevance, fitted.codes):
+            chosen.add(fitted.read.chosen)
+            for distance, found in fitted.read.distances(task.Q[test], _of_queries(task, test)):
                 blocks.setdefault(distance, []).append(found)
-        n_bits = n_bits or encoder.n_bits_
+        n_bits = n_bits or fitted.read.encoder.n_bits_
+    about, (fit_seconds, encode_seconds) = ", ".join(sorted(chosen - {""})), seconds.tolist()
     for distance, parts in blocks.items():
         scores = retrieval(itertools.chain(*parts), measures, ties)
-        yield Result(method.name, distance, n_bits, task.seed, "", scores, float(seconds[0]), float(seconds[1]))
+        yield Result(method.name, distance, n_bits, task.seed, about, scores, fit_seconds, encode_seconds)
 
 
-def _fit_folds(encoder: HashEncoder, n_bits: int, task: _Task) -> Iterator[_Fitted]:
+def _fit_folds(method: Method, n_bits: int, task: _Task) -> Iterator[_Fitted]:
     """A fitted encoder for each fold; always the same one where it learns from the documents alone."""
+    encoder = method.encoders[0]
     if not encoder.learns_from_judgements():
-        fitted = _fit(prepare(encoder, n_bits, task.seed), task.X, None)
+        fitted = _fit(prepare(encoder, n_bits, task.seed), task, None, method.reader)
         yield fitted
         yield from itertools.repeat(fitted._replace(fit_seconds=0.0, encode_seconds=0.0))
     for train, _ in task.folds:
         qrels = _training_qrels(encoder, task, train)
-        yield _fit(prepare(encoder, n_bits, task.seed), task.X, qrels)
+        yield _fit(prepare(encoder, n_bits, task.seed), task, qrels, method.reader)
 
 
-def _fit(encoder: HashEncoder, X: NDArray[Any], qrels: Qrels | None) -> _Fitted:
-    """Fit, encode the documents, and take the times of both."""
+def _fit(encoder: HashEncoder, task: _Task, qrels: Qrels | None, reader: str) -> _Fitted:
+    """Fit, encode the documents and fit a reader to them, and take the times."""
     began = time.perf_counter()
-    fitted = encoder.fit(X, qrels)
+    fitted = encoder.fit(task.X, qrels)
     learned = time.perf_counter()
-    codes = fitted.encode(X)
-    return _Fitted(fitted, codes, learned - began, time.perf_counter() - learned)
+    read = read_codes(fitted, task.X, task.X, reader, task.seed)
+    return _Fitted(read, learned - began, time.perf_counter() - learned)
 
 
 def _training_qrels(encoder: HashEncoder, task: _Task, train: NDArray[np.int64]) -> Qrels:

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from structhash._numerics.validation import describe
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import ESTIMATORS
+from structhash.estimators.reader import EVERY_READER
 from structhash.pieces import build, classes
 from structhash.training.selection import best, trials
 
@@ -43,11 +44,14 @@ class Method(NamedTuple):
         Alternatives, one of which is chosen on the training rows. An empty tuple means the float vectors.
     on_database : bool
         Whether to fit on the database rows, without labels.
+    reader : str
+        How queries are read, as `fit_reader` takes it; ``""`` for every distance that the method has.
     """
 
     name: str
     encoders: tuple[Any, ...]
     on_database: bool = False
+    reader: str = ""
 
     @property
     def is_float(self) -> bool:
@@ -64,7 +68,7 @@ class Method(NamedTuple):
         return [0] if self.is_float or self.own_length else n_bits
 
     def fit(
-        self, X: NDArray[Any], y: NDArray[Any], n_bits: int, seed: int, database: NDArray[Any] | None = None
+        self, X: NDArray[Any], y: Any, n_bits: int, seed: int, database: NDArray[Any] | None = None
     ) -> tuple[Any, str]:
         """Fit a copy of the encoder, or of the best alternative.
 
@@ -74,7 +78,7 @@ class Method(NamedTuple):
         Parameters
         ----------
         X, y : ndarrays (n, d), (n,)
-            Training rows and their labels.
+            Training rows and their labels; y is None where there are none.
         n_bits : int
             Length of the code; 0 for the length that the encoder has.
         seed : int
@@ -118,7 +122,9 @@ def parse_method(spec: str) -> Method:
     A spec is a name of `encoders_by_name`, then settings: ``"structhash:ranking=auc,C=3"``. In a setting,
     ``a|b`` gives alternatives, one of which is chosen on the training rows. ``@database`` after the name fits
     on the database rows: an encoder that takes unlabeled rows gets them beside its labelled training rows, any
-    other learns from them alone. ``"float"`` ranks the vectors themselves by Euclidean distance.
+    other learns from them alone. A name of `EVERY_READER`, such as ``@real`` or ``@auto``, reads the queries in
+    this way only; readers are fitted to the rows that the method is fitted on. ``"float"`` ranks the vectors
+    themselves by Euclidean distance.
 
     Parameters
     ----------
@@ -138,21 +144,22 @@ def parse_method(spec: str) -> Method:
     >>> from structhash.evaluation import parse_method
     >>> len(parse_method("structhash:ranking=auc|ndcg:k=10|sndcg,C=30").encoders)
     3
-    >>> parse_method("itq@database").on_database
-    True
+    >>> parse_method("itq@database@tables:max_iter=30").reader
+    'tables'
     """
     spec = spec.strip()
     if spec in ("float", "float@train", "float@database"):  # nothing is fitted
         return Method("float", ())
     name, colon, rest = spec.partition(":")
-    name, at, where = name.partition("@")
-    if at and where not in ("train", "database"):
-        raise ValueError(f"{spec!r}: fit on @train or @database rows, not @{where}")
+    name, *words = name.split("@")
+    rows, reader = _rows_and_reader(spec, words)
+    if name == "float":
+        raise ValueError(f"{spec!r}: the vectors themselves have no settings and no reader; give 'float'")
     known = encoders_by_name()
     if name not in known:
         raise ValueError(f"no method is called {name!r}; there are {', '.join([*known, 'float'])}")
     encoders = tuple(build(known, "methods", f"{name}{colon}{settings}") for settings in _alternatives(rest))
-    method = Method(spec, encoders, where == "database")
+    method = Method(spec, encoders, rows == "database", reader)
     for encoder in encoders:  # refused now, not after other methods have been fitted for hours
         encoder.check_settings()
     if method.on_database and not encoders[0].takes_unlabeled:
@@ -234,6 +241,23 @@ def partner_counts(encoder: HashEncoder) -> dict[str, Any]:
     """The settings `n_near` and `n_far` of an encoder, for a `Supervision`; empty where it has none."""
     settings = encoder.get_params()
     return {name: settings[name] for name in ("n_near", "n_far") if name in settings}
+
+
+def _rows_and_reader(spec: str, words: list[str]) -> tuple[str, str]:
+    """The rows to fit on and the reader that the words after ``@`` name; ``""`` for one that is not named."""
+    kinds = {"rows": ("train", "database"), "reader": EVERY_READER}
+    found = dict.fromkeys(kinds, "")
+    for word in words:
+        kind = next((kind for kind, allowed in kinds.items() if word in allowed), None)
+        if kind is None:
+            raise ValueError(
+                f"{spec!r}: fit on @train or @database rows, not @{word}; or read queries by one of "
+                f"@{', @'.join(EVERY_READER)}"
+            )
+        if found[kind]:
+            raise ValueError(f"{spec!r} names @{found[kind]} and @{word}; give one of them")
+        found[kind] = word
+    return found["rows"], found["reader"]
 
 
 def _alternatives(settings: str) -> list[str]:

@@ -13,7 +13,7 @@ from structhash import metrics
 from structhash._numerics.blocks import row_slices, rows_within, spread_rows
 from structhash._numerics.rounding import merge_ties
 from structhash._numerics.validation import check_list
-from structhash.codes import code_distances
+from structhash.codes import PreparedQueries, code_distances, table_distances
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation._collectors import collector
 from structhash.supervision.judgements import check_judgements
@@ -28,6 +28,7 @@ __all__ = [
     "every_distance",
     "float_blocks",
     "judged_relevance",
+    "prepared_blocks",
     "retrieval",
     "same_label",
 ]
@@ -168,6 +169,29 @@ def code_blocks(
         yield code_distances(queries[rows], codes, weights), relevance(rows)
 
 
+def prepared_blocks(
+    queries: PreparedQueries, codes: NDArray[np.uint8], relevance: Relevance
+) -> Iterator[Block]:
+    """Distances of prepared queries to codes, block by block.
+
+    Parameters
+    ----------
+    queries : PreparedQueries
+    codes : uint8 array (n, n_bytes)
+    relevance : callable
+        As in `code_blocks`.
+
+    Yields
+    ------
+    distances, relevance : ndarrays (q, n)
+        For `retrieval`. The distances are those of an index.
+    """
+    terms = None if queries.decoder is None else queries.decoder.squared_lengths(codes)
+    for rows in _query_slices(len(queries), len(codes)):
+        part = queries[rows]
+        yield table_distances(part.base, part.tables(), codes, terms), relevance(rows)
+
+
 def float_blocks(queries: NDArray[Any], rows: NDArray[Any], relevance: Relevance) -> Iterator[Block]:
     """Euclidean distances of vectors, block by block.
 
@@ -208,8 +232,8 @@ def every_distance(
 ) -> Iterator[tuple[str, Iterator[Block]]]:
     """Every distance that a fitted encoder can be scored by.
 
-    Each encoder has plain Hamming distance. One that weighs its bits has weighted Hamming distance too, and one
-    with a distance of its own has that.
+    Each encoder has plain Hamming distance, or, where its codes are no bits, that of its prepared queries. One
+    that weighs its bits has weighted Hamming distance too, and one with a distance of its own has that.
 
     Parameters
     ----------
@@ -225,12 +249,15 @@ def every_distance(
     Yields
     ------
     name : str
-        ``"plain"``, ``"weighted"``, or `HashEncoder.own_distance_`.
+        ``"plain"``, ``"weighted"``, ``"tables"`` where codes are no bits, or `HashEncoder.own_distance_`.
     blocks : iterator of (distances, relevance)
         For `retrieval`. They are computed when they are scored.
     """
-    query_codes = encoder.encode_queries(queries)
     codes = encoder.encode(rows) if codes is None else codes
+    if not encoder.codes_are_bits:
+        yield "tables", prepared_blocks(encoder.prepare_queries(queries), codes, relevance)
+        return
+    query_codes = encoder.encode_queries(queries)
     yield "plain", code_blocks(query_codes, codes, relevance)
     if encoder.weighted_:
         yield "weighted", code_blocks(query_codes, codes, relevance, encoder.search_weights_)

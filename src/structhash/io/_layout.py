@@ -6,14 +6,15 @@
     data      the arrays, one after the other
 
 The checksum is the CRC-32 of the whole file with eight zeros in its own place. That place is fixed, so an array
-can be written a block at a time, and the checksum at the end. Files are read into memory, never mapped: a file
-that another program shortens or overwrites meanwhile is an error here, not the end of the process.
+can be written a block at a time, and the checksum at the end. Files are read into memory unless a map is asked
+for: a file that another program shortens or overwrites meanwhile is an error, not the end of the process.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import mmap
 import os
 import zlib
 from collections.abc import Iterable, Mapping
@@ -34,6 +35,8 @@ _NO_CHECKSUM = "0" * 8
 _OPENING = b'{"__metadata__":{"crc32":"'
 _CHECKSUM_AT = 8 + len(_OPENING)
 _MAX_HEAD_BYTES = 100_000_000  # as in safetensors
+_BYTES_AT_ONCE = 1 << 20
+_SHORTER = "it became shorter while it was read; read it again"
 
 
 class Blocks(NamedTuple):
@@ -117,8 +120,24 @@ def read_head(file: BinaryIO) -> Head:
     return Head(metadata, entries, length + raw, size - 8 - n_head)
 
 
-def read_arrays(file: BinaryIO, head: Head) -> dict[str, NDArray[Any]]:
+def read_arrays(
+    file: BinaryIO, head: Head, mapped: bool = False, verify: bool = True
+) -> dict[str, NDArray[Any]]:
     """Read all arrays of a file whose head was read, and check the checksum.
+
+    Parameters
+    ----------
+    file : file
+        At the end of its head.
+    head : Head
+    mapped : bool
+        Whether arrays stay on disk and are read when they are used.
+    verify : bool
+        Whether to check the checksum, for which the whole file is read once.
+
+    Returns
+    -------
+    arrays : dict of str to array
 
     Raises
     ------
@@ -127,17 +146,22 @@ def read_arrays(file: BinaryIO, head: Head) -> dict[str, NDArray[Any]]:
     """
     blank = head.raw[:_CHECKSUM_AT] + _NO_CHECKSUM.encode() + head.raw[_CHECKSUM_AT + len(_NO_CHECKSUM) :]
     total, at, arrays = zlib.crc32(blank), 0, {}
+    # Pages of a map that may be written to are copied at a write, which never comes, so processes share them.
+    content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) if mapped else None
+    if content is not None and len(content) != len(head.raw) + head.n_data:
+        raise ValueError(_SHORTER)
     for name, begin, end, dtype, shape in _places(head.entries):
         if begin != at or end > head.n_data:
             raise ValueError(f"it is damaged: array {name!r} is not where it should be; write the file again")
-        array = np.empty(shape, dtype)
-        data = array.reshape(-1).view(np.uint8)
-        if file.readinto(data) != len(data):  # type: ignore[attr-defined]
-            raise ValueError("it became shorter while it was read; read it again")
-        total = zlib.crc32(data.data, total)
+        if content is None:
+            array = np.empty(shape, dtype)
+            total = _read_into(array.reshape(-1).view(np.uint8), file, total)
+        else:
+            array = np.ndarray(shape, dtype, content, len(head.raw) + begin)
+            total = _skim(end - begin, file, total) if verify else total
         arrays[name], at = array, end
     stated = head.raw[:_CHECKSUM_AT].endswith(_OPENING) and head.metadata.get("crc32") == f"{total:08x}"
-    if at != head.n_data or not stated:
+    if at != head.n_data or (verify and not stated):
         raise ValueError("it is damaged: its content does not match its checksum; write the file again")
     for name, array in arrays.items():
         if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
@@ -145,6 +169,21 @@ def read_arrays(file: BinaryIO, head: Head) -> dict[str, NDArray[Any]]:
                 f"it is damaged: array {name!r} holds a bool that is neither 0 nor 1; write the file again"
             )
     return arrays
+
+
+def _read_into(data: NDArray[np.uint8], file: BinaryIO, total: int) -> int:
+    """Fill bytes from a file, and return its checksum, which was `total` before them."""
+    if file.readinto(data) != len(data):  # type: ignore[attr-defined]
+        raise ValueError(_SHORTER)
+    return zlib.crc32(data.data, total)
+
+
+def _skim(n_bytes: int, file: BinaryIO, total: int) -> int:
+    """Read the next bytes of a file without keeping them, and return its checksum as `_read_into`."""
+    buffer = np.empty(min(n_bytes, _BYTES_AT_ONCE), np.uint8)
+    for first in range(0, n_bytes, _BYTES_AT_ONCE):
+        total = _read_into(buffer[: n_bytes - first], file, total)
+    return total
 
 
 def _places(entries: dict[str, Any]) -> list[tuple[str, int, int, np.dtype[Any], tuple[int, ...]]]:

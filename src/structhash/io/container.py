@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from structhash.io._atomic import atomic, check_target, try_writing
 from structhash.io._layout import (
     DTYPES,
     Blocks,
+    Head,
     NotSafetensorsError,
     read_arrays,
     read_head,
@@ -183,7 +184,9 @@ def header(path: str | os.PathLike[str], kind: str | None = None) -> Header:
     return _open(path, kind)[0]
 
 
-def load(path: str | os.PathLike[str], kind: str) -> tuple[Arrays, Header]:
+def load(
+    path: str | os.PathLike[str], kind: str, mapped: bool = False, verify: bool = True
+) -> tuple[Arrays, Header]:
     """Load what `save` wrote, into memory, and check its checksum.
 
     Parameters
@@ -191,6 +194,12 @@ def load(path: str | os.PathLike[str], kind: str) -> tuple[Arrays, Header]:
     path : str or path
     kind : str
         The kind that the file must have, as in `header`.
+    mapped : bool
+        Whether arrays stay on disk: their values are read when they are used, and processes share them. A file
+        that another takes the place of stays as it was. If a program shortens or overwrites the file itself,
+        values change, or the system ends this process (SIGBUS).
+    verify : bool
+        Whether to check the checksum of a mapped file; any other is always checked.
 
     Returns
     -------
@@ -216,7 +225,7 @@ def load(path: str | os.PathLike[str], kind: str) -> tuple[Arrays, Header]:
     ...
     ValueError: cannot read ...: it holds 'toy', not 'model'; structhash fit makes models
     """
-    found, arrays = _open(path, kind, whole=True)
+    found, arrays = _open(path, kind, lambda file, head: read_arrays(file, head, mapped, verify or not mapped))
     return arrays, {key: value for key, value in found.items() if key not in _RESERVED_ENTRIES}
 
 
@@ -235,8 +244,12 @@ def what(path: str | os.PathLike[str]) -> str:
         return recognise(path)[0]
 
 
-def _open(path: str | os.PathLike[str], kind: str | None = None, whole: bool = False) -> tuple[Header, Arrays]:
-    """Read the full header, and the arrays if `whole`; every defect is a ValueError with path and reason."""
+def _open(
+    path: str | os.PathLike[str],
+    kind: str | None = None,
+    read: Callable[[BinaryIO, Head], Arrays] = lambda file, head: {},
+) -> tuple[Header, Arrays]:
+    """Read the full header, and arrays by `read`; every defect is a ValueError with path and reason."""
     path = Path(path)
     check_is_file(path)
     family = (kind or "").partition(".")[0]
@@ -247,7 +260,7 @@ def _open(path: str | os.PathLike[str], kind: str | None = None, whole: bool = F
             found = _parse(head.metadata)
             if kind not in (None, found["kind"], found["kind"].partition(".")[0]):
                 raise ValueError(f"it holds {describe(found['kind'])}, not {kind!r}{hint}")
-            arrays = read_arrays(file, head) if whole else {}
+            arrays = read(file, head)
     except NotSafetensorsError as error:
         reason = f"damaged or no safetensors file ({error})"
         other, remedy = recognise(path)

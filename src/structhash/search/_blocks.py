@@ -9,10 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.validation import describe, refuse_masked
-from structhash.search._checks import as_ids
+from structhash.search._checks import Ids, as_ids
 from structhash.search._kept import part_of
+from structhash.search._text_ids import check_same_kind, spell_id
 
-__all__ = ["Block", "append", "count", "ids_of", "merge", "numbered", "rows_of", "select"]
+__all__ = [
+    "Block",
+    "append",
+    "count",
+    "ids_of",
+    "merge",
+    "numbered",
+    "own_ids",
+    "rows_of",
+    "select",
+    "widest_ids",
+]
 
 _SMALL_BLOCK = 1024  # codes that take about as long to copy as to search for by themselves
 
@@ -21,23 +33,38 @@ class Block(NamedTuple):
     """Codes in ascending order of their ids."""
 
     codes: NDArray[np.uint8]  # (n, ceil(n_bits / 8))
-    ids: NDArray[np.int64] | None  # (n,); None for running numbers
+    ids: Ids | None  # (n,); None for running numbers
+
+    def part(self, rows: slice) -> Block:
+        """Some of the codes, not copied."""
+        return Block(self.codes[rows], None if self.ids is None else self.ids[rows])
 
 
-def count(blocks: tuple[Block, ...]) -> int:
+def count(blocks: Sequence[Block]) -> int:
     """Number of codes in blocks."""
     return sum(len(codes) for codes, _ in blocks)
 
 
-def numbered(blocks: tuple[Block, ...]) -> Iterator[tuple[int, Block]]:
-    """Yield the running number of the first code of each block, and the block."""
+def own_ids(blocks: Sequence[Block]) -> list[Ids]:
+    """The own ids of the codes of each block; none where codes have running numbers."""
+    return [ids for _, ids in blocks if ids is not None]
+
+
+def widest_ids(blocks: Sequence[Block]) -> Ids | None:
+    """The ids of a block whose dtype can hold those of all blocks; None for running numbers."""
+    return max(own_ids(blocks), key=lambda ids: ids.dtype.itemsize, default=None)
+
+
+def numbered(blocks: Sequence[Block]) -> Iterator[tuple[int, Block]]:
+    """Yield the running number of the first code of each block that has codes, and the block."""
     first = 0
     for block in blocks:
-        yield first, block
+        if len(block.codes):
+            yield first, block
         first += len(block.codes)
 
 
-def ids_of(rows: NDArray[np.int64], first: int, block: Block) -> NDArray[np.int64]:
+def ids_of(rows: NDArray[np.int64], first: int, block: Block) -> Ids:
     """Ids of rows of a block, whose first row has the running number `first`."""
     return rows + first if block.ids is None else block.ids[rows]
 
@@ -58,26 +85,36 @@ def merge(blocks: Sequence[Block]) -> Block:
     """Merge blocks into one."""
     if len(blocks) == 1:
         return blocks[0]
-    codes = np.concatenate([codes for codes, _ in blocks])
-    own = [ids for _, ids in blocks if ids is not None]
+    own = own_ids(blocks)
     if not own:
-        return Block(codes, None)
+        return Block(np.concatenate([codes for codes, _ in blocks]), None)
     ids = np.concatenate(own)
     order = np.argsort(ids, kind="stable")  # fast on runs that ascend
-    return Block(codes[order], ids[order])
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    codes = np.empty((len(ids), blocks[0].codes.shape[1]), np.uint8)
+    for first, block in numbered(blocks):  # no copy of all codes in the old order
+        codes[place[first : first + len(block.codes)]] = block.codes
+    return Block(codes, ids[order])
 
 
-def rows_of(ids: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
-    """Rows of a block that have these ids (m,); ValueError if it lacks one."""
+def rows_of(ids: Ids, block: Block) -> NDArray[np.int64]:
+    """Rows of a block that have these ids (m,); errors if it lacks one, or has ids of another kind."""
     n = len(block.codes)
-    if block.ids is None or not n:
+    if n:
+        check_same_kind(ids, block.ids)
+    if not n or not ids.size:
+        rows, present = np.empty(0, np.int64), np.zeros(ids.size, bool)
+    elif block.ids is None:
         rows, present = ids, ids < n
     else:
         rows = np.searchsorted(block.ids, ids)
         present = block.ids[np.minimum(rows, n - 1)] == ids
     if not present.all():
         missing = ids[~present]
-        raise ValueError(f"{missing.size} of {ids.size} ids are not in the index, such as {missing[0]}")
+        raise ValueError(
+            f"{missing.size} of {ids.size} ids are not in the index, such as {spell_id(missing[0])}"
+        )
     return rows
 
 

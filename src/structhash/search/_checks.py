@@ -1,47 +1,40 @@
-"""Checks of arguments and files that all indexes share."""
+"""Checks of arguments that all indexes share."""
 
 from __future__ import annotations
 
 import numbers
 import operator
-import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.validation import describe
-from structhash.codes import PreparedQueries, byte_tables, check_codes, check_n_bits
-from structhash.io import container as files
+from structhash.codes import PreparedQueries, byte_tables, check_codes
+from structhash.search._text_ids import (
+    check_same_kind,
+    encode_ids,
+    spell_id,
+)
 
 __all__ = [
     "NO_CODE_DISTANCE",
-    "Table",
+    "Ids",
     "as_ids",
     "check_ids",
     "check_k",
     "check_queries",
     "check_radius",
     "check_weights",
-    "load_table",
+    "refuse_known",
     "refuse_repeated",
 ]
 
 NO_CODE_DISTANCE = int(np.iinfo(np.int32).max)  # the distance in an empty place, as in faiss
 _MAX_EMPTY_PLACES = 1 << 26  # each takes 12 bytes
-_NAMES_INSTEAD = "leave ids out and look names up by row number, as names[ids]"
 
-
-class Table(NamedTuple):
-    """The content of an index file."""
-
-    n_bits: int
-    codes: NDArray[np.uint8]  # (n, ceil(n_bits / 8))
-    ids: NDArray[np.int64] | None  # (n,), strictly ascending; None for running numbers
-    weights: NDArray[Any] | None  # (n_bits,)
-    source: str | None  # fingerprint of the model that made the codes
-    header: files.Header  # the whole of it
+Ids = NDArray[Any]  # (n,): int64, or text as `_text_ids` keeps it
 
 
 def check_queries(
@@ -132,33 +125,31 @@ def check_weights(weights: ArrayLike, n_bits: int) -> NDArray[np.float64]:
     return weights
 
 
-def check_ids(
-    ids: ArrayLike | None, n: int, ntotal: int, known: Sequence[NDArray[np.int64]]
-) -> NDArray[np.int64] | None:
+def check_ids(ids: ArrayLike | None, n: int, ntotal: int, known: Sequence[Ids]) -> Ids | None:
     """Check the ids of codes that are about to join an index.
 
-    An index has running numbers or its caller's own ids, never both: a mixture could give one number to two
-    codes. The first codes decide.
+    An index has running numbers, or its caller's own ids of one kind, never both: a mixture could give one
+    number to two codes. The first codes decide.
 
     Parameters
     ----------
-    ids : int64 array of shape (n,), or None for running numbers
-        Non-negative, unique, none of them in the index. Other integer dtypes are converted.
+    ids : int64 array or text of shape (n,), or None for running numbers
+        Unique, none of them in the index. Numbers are non-negative; other integer dtypes are converted.
     n : int
         Number of codes that join.
     ntotal : int
         Number of codes in the index.
-    known : sequence of int64 arrays
+    known : sequence of arrays
         The index's own ids, each array ascending; empty for running numbers.
 
     Returns
     -------
-    ids : int64 array of shape (n,), or None
+    ids : array of shape (n,), or None
 
     Raises
     ------
     TypeError
-        If the ids are not integers.
+        If the ids are neither whole numbers nor text, or of another kind than those of the index.
     ValueError
         If there are not n of them, one is negative, too large, repeated or in the index already, or own ids
         and running numbers meet.
@@ -168,102 +159,82 @@ def check_ids(
     >>> check_ids([7, 3], n=2, ntotal=0, known=[])
     array([7, 3])
     """
+    checked = None if ids is None else as_ids(ids, n)
+    if checked is not None:
+        refuse_repeated(np.sort(checked))
+    refuse_known(checked, n, ntotal, known)
+    return checked
+
+
+def refuse_known(ids: Ids | None, n: int, ntotal: int, known: Sequence[Ids]) -> None:
+    """Refuse the unique ids of n codes that do not fit an index; parameters and errors as `check_ids`."""
     if ids is None:
         if known and n:
             raise ValueError("this index has ids of its own; give ids for these codes too")
-        return None
+        return
     if n and ntotal and not known:
         raise ValueError(
             "this index has running numbers; leave ids out, or start a new index with ids for all codes"
         )
-    checked = as_ids(ids, n)
-    values = np.sort(checked)
-    refuse_repeated(values)
     for old in known if n else ():
-        place = np.searchsorted(old, values)
-        shared = values[old[np.minimum(place, len(old) - 1)] == values]
+        check_same_kind(ids, old)
+        place = np.searchsorted(old, ids)
+        shared = ids[old[np.minimum(place, len(old) - 1)] == ids]
         if shared.size:
-            raise ValueError(f"ids must be unique, but {shared[0]} is in the index already")
-    return checked
+            raise ValueError(
+                f"ids must be unique, but {spell_id(min(shared.tolist()))} is in the index already"
+            )
 
 
-def refuse_repeated(ids: NDArray[np.int64]) -> None:
+def refuse_repeated(ids: Ids) -> None:
     """ValueError if one of the ids (n,), which ascend, comes twice."""
     repeated = ids[1:][ids[1:] == ids[:-1]]
     if repeated.size:
         times = np.count_nonzero(ids == repeated[0])
-        raise ValueError(f"ids must be unique, but {repeated[0]} comes {times} times")
+        raise ValueError(f"ids must be unique, but {spell_id(repeated[0])} comes {times} times")
 
 
-def as_ids(ids: ArrayLike, n: int) -> NDArray[np.int64]:
-    """n ids as int64 (n,)."""
+def as_ids(ids: ArrayLike, n: int) -> Ids:
+    """n ids (n,): whole numbers as int64, text as bytes."""
     if isinstance(ids, np.ma.MaskedArray):
-        raise TypeError("ids must be int64, got a masked array; give ids without a mask")
+        raise TypeError("ids must be whole numbers or text, got a masked array; give ids without a mask")
     try:
         given = np.asarray(ids)
     except ValueError:  # rows of several lengths
         raise ValueError(f"ids must have shape ({n},), one for each code, got {describe(ids)}") from None
+    if given.dtype.kind in "UT":
+        given = np.asarray(ids, dtype=object)  # numpy makes text of the numbers in a list with text
     if given.dtype == np.bool_:
-        raise TypeError("ids must be int64, got bool; give the ids of a mask, as index.ids[mask]")
-    if given.size and given.dtype.kind not in "iu":
-        values = given.ravel().tolist()
-        whole = all(
-            isinstance(value, numbers.Integral) or (isinstance(value, float) and value.is_integer())
-            for value in values
-        )
         raise TypeError(
-            f"ids must be int64, got {given.dtype} such as {describe(values[0])}; "
-            + ("convert them with astype(np.int64)" if whole else _NAMES_INSTEAD)
+            "ids must be whole numbers or text, got bool; give the ids of a mask, as index.ids[mask]"
         )
+    text = given.dtype == object and given.size > 0 and all(isinstance(each, str) for each in given.flat)
+    if given.size and given.dtype.kind not in "iu" and not text:
+        _refuse_values(given)
     if given.shape != (n,):
         raise ValueError(f"ids must have shape ({n},), one for each code, got {given.shape}")
+    if text:
+        return encode_ids(given)
     if n and not 0 <= given.min() <= given.max() <= np.iinfo(np.int64).max:
         raise ValueError(f"ids must be from 0 to 2**63 - 1, got {given.min()} to {given.max()}")
     return given.astype(np.int64)
 
 
-def load_table(path: str | os.PathLike[str], kind: str) -> Table:
-    """Load an index file and check it.
-
-    Parameters
-    ----------
-    path : str or path
-    kind : str
-        Such as "index.exact".
-
-    Returns
-    -------
-    table : Table
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If `structhash.io.container.load` refuses the file, or its arrays do not fit each other.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = f"{tempfile.mkdtemp()}/index"
-    >>> files.save(path, {"codes": np.zeros((2, 1), dtype=np.uint8)}, {"n_bits": 8}, kind="index.exact")
-    >>> load_table(path, "index.exact").n_bits
-    8
-    """
-    arrays, header = files.load(path, kind)
-    ids, source = arrays.get("ids"), header.get("source")
-    try:
-        if not {"codes"} <= arrays.keys() <= {"codes", "ids", "weights"} or not isinstance(source, str | None):
-            raise ValueError(f"it holds {sorted(arrays)} of the model {describe(source)}, not an index")
-        n_bits = check_n_bits(header.get("n_bits"))
-        codes = check_codes(arrays["codes"], n_bits)
-        if ids is not None:
-            if ids.dtype != np.int64 or ids.shape != codes.shape[:1]:
-                raise ValueError(
-                    f"its ids are {ids.dtype} of shape {ids.shape}, not int64 of {codes.shape[:1]}"
-                )
-            if ids.size and (ids[0] < 0 or (ids[1:] <= ids[:-1]).any()):
-                raise ValueError("its ids do not ascend from 0")
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"cannot read {path}: {error}") from None
-    return Table(n_bits, codes, ids, arrays.get("weights"), source, header)
+def _refuse_values(given: NDArray[Any]) -> None:
+    """TypeError for ids that are neither all whole numbers nor all text."""
+    values = given.ravel().tolist()
+    texts = [isinstance(value, str) for value in values]
+    if any(texts):
+        other = values[texts.index(False)]
+        raise TypeError(
+            f"ids must be all whole numbers or all text, got {describe(values[texts.index(True)])} and "
+            f"{describe(other)}; give one kind"
+        )
+    missing = [value for value in values if value is None or value != value]
+    if missing:
+        raise TypeError(f"ids must be whole numbers or text, got {describe(missing[0])}; give every code an id")
+    whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
+    raise TypeError(
+        f"ids must be whole numbers or text, got {given.dtype} such as {describe(values[0])}; "
+        + ("convert them with astype(np.int64)" if whole else "convert them to text with astype(str)")
+    )

@@ -10,7 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 from structhash._numerics.blocks import row_slices
 from structhash._numerics.locks import fork_safe_lock
 from structhash.codes import PreparedQueries, check_codes
-from structhash.search._blocks import Block, append, count, ids_of, merge, numbered, rows_of, select
+from structhash.search._blocks import (
+    Block,
+    append,
+    count,
+    ids_of,
+    merge,
+    numbered,
+    own_ids,
+    rows_of,
+    select,
+    widest_ids,
+)
 from structhash.search._checks import (
     NO_CODE_DISTANCE,
     as_ids,
@@ -18,9 +29,11 @@ from structhash.search._checks import (
     check_k,
     check_queries,
     check_radius,
+    refuse_known,
     refuse_repeated,
 )
 from structhash.search._scan import Found, Tabled, nearest, nearest_tabled, within, within_tabled
+from structhash.search._text_ids import no_ids, shown
 from structhash.search.base import Index
 
 __all__ = ["StoredIndex"]
@@ -56,15 +69,24 @@ class StoredIndex(Index):
         """Add codes; parameters and errors as `Index.add`."""
         codes = check_codes(codes, self.n_bits)
         with _LOCK:
-            ids = check_ids(ids, len(codes), self.ntotal, [own for _, own in self._blocks if own is not None])
+            checked = check_ids(ids, len(codes), self.ntotal, own_ids(self._blocks))
             if not len(codes):
                 return
-            if ids is None:
+            if checked is None:
                 new = Block(codes.copy(), None)
             else:
-                order = np.argsort(ids)
-                new = Block(codes[order], ids[order])
+                order = np.argsort(checked)
+                new = Block(codes[order], checked[order])
             self._blocks = append(self._blocks, new)
+
+    def _take(self, parts: tuple[Block, ...]) -> None:
+        """Add blocks of another index or of a file. They are not copied where they are large."""
+        with _LOCK:
+            blocks = self._blocks
+            for part in parts:
+                refuse_known(part.ids, len(part.codes), count(blocks), own_ids(blocks))
+                blocks = append(blocks, part) if len(part.codes) else blocks
+            self._blocks = blocks
 
     def remove(self, ids: ArrayLike) -> None:
         """Remove codes; parameters and errors as `Index.remove`."""
@@ -90,7 +112,7 @@ class StoredIndex(Index):
 
     def search(
         self, codes: NDArray[np.uint8] | PreparedQueries, k: int, among: ArrayLike | None = None
-    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Find the `k` nearest codes of each query; parameters, returns and errors as `Index.search`.
 
         Examples
@@ -107,8 +129,8 @@ class StoredIndex(Index):
         k = check_k(k, len(queries), count(blocks))
         far, dtype = (np.inf, np.float32) if isinstance(queries, Tabled) else (NO_CODE_DISTANCE, np.int32)
         distances: NDArray[Any] = np.full((len(queries), k), far, dtype)
-        ids = np.full((len(queries), k), -1, dtype=np.int64)
-        for part in row_slices(len(queries) if blocks else 0, _QUERIES_AT_ONCE):
+        ids = no_ids((len(queries), k), widest_ids(blocks))
+        for part in row_slices(len(queries) if count(blocks) else 0, _QUERIES_AT_ONCE):
             found = []
             for first, block in numbered(blocks):
                 fewer = min(k, len(block.codes))
@@ -122,11 +144,11 @@ class StoredIndex(Index):
                 order = np.lexsort([names, near])[:, :k]
                 near, names = np.take_along_axis(near, order, 1), np.take_along_axis(names, order, 1)
             distances[part, : near.shape[1]], ids[part, : near.shape[1]] = near, names
-        return distances, ids
+        return distances, shown(ids)
 
     def radius(
         self, codes: NDArray[np.uint8] | PreparedQueries, r: float, among: ArrayLike | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
         """Find all codes within distance `r`; parameters, returns and errors as `Index.radius`.
 
         Memory grows with the number of codes found, not with the size of the index.
@@ -134,7 +156,7 @@ class StoredIndex(Index):
         queries, r, blocks = self._read(codes), check_radius(r), self._searched(among)
         lims = np.zeros(len(queries) + 1, dtype=np.int64)
         dtype = np.float32 if isinstance(queries, Tabled) else np.int32
-        found: list[Any] = [(np.empty(0, dtype), np.empty(0, np.int64), np.empty(0, np.int64))]
+        found: list[Any] = [(np.empty(0, dtype), no_ids(0, widest_ids(blocks)), np.empty(0, np.int64))]
         for first, block in numbered(blocks):
             if isinstance(queries, Tabled):
                 own_lims, near, rows = within_tabled(queries, block.codes, r)
@@ -147,7 +169,7 @@ class StoredIndex(Index):
         if len(blocks) > 1:
             order = np.lexsort([names, near, owner])
             near, names = near[order], names[order]
-        return lims, near, names
+        return lims, near, shown(names)
 
     def _nearest(
         self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int
@@ -176,18 +198,21 @@ class StoredIndex(Index):
         """The blocks to search."""
         if among is None:
             return self._blocks
-        part = select(self._merged(), among)
-        return (part,) if len(part.codes) else ()
+        return (select(self._merged(), among),)
 
     @property
     def ntotal(self) -> int:
         """Number of codes in the index."""
         return count(self._blocks)
 
-    def table(self) -> tuple[NDArray[np.uint8], NDArray[np.int64] | None]:
+    def table(self) -> tuple[NDArray[np.uint8], NDArray[Any] | None]:
         """Return codes and ids as `Index.table`, read-only."""
         codes, ids = self._merged()
-        return _read_only(codes), None if ids is None else _read_only(ids)
+        return _read_only(codes), None if ids is None else _read_only(shown(ids))
+
+    def _parts(self) -> tuple[Block, ...]:
+        """The blocks."""
+        return self._blocks
 
     def _merged(self) -> Block:
         """All codes as one block."""

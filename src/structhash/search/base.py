@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, ClassVar, Self, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.validation import describe
 from structhash.codes import PreparedQueries, check_n_bits
-from structhash.io import container as files
 from structhash.pieces import snake
-from structhash.search._checks import Table, check_radius, check_weights, load_table
+from structhash.search._blocks import own_ids
+from structhash.search._checks import check_radius, check_weights
+from structhash.search._saved import SavedIndex, given_settings
+from structhash.search._text_ids import is_text
 
-__all__ = ["Index", "given_settings"]
-
-_Class = TypeVar("_Class", bound="Index")
+__all__ = ["Index", "given_settings", "joined_source"]
 
 
-class Index:
+class Index(SavedIndex):
     """Packed codes that queries are searched in.
 
     A subclass implements `add`, `search` and `table`; the other methods have defaults. Results are ordered by
@@ -53,10 +53,6 @@ class Index:
         are not finite.
     """
 
-    kind: ClassVar[str]
-    takes_weights: ClassVar[bool] = False
-    setting_names: ClassVar[tuple[str, ...]] = ()
-
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "kind" not in vars(cls):
@@ -78,9 +74,9 @@ class Index:
         ----------
         codes : uint8 array of shape (n, ceil(n_bits / 8))
             Copied.
-        ids : int64 array of shape (n,), optional
-            Non-negative and unique. Without them codes get running numbers. The first codes decide which of the
-            two an index has; it never has both.
+        ids : array of shape (n,), optional
+            Unique: whole numbers of at least 0, or text (str) of 1 to 512 bytes in UTF-8. Without them codes
+            get running numbers. The first codes decide which of the three an index has; it never has two.
 
         Raises
         ------
@@ -97,13 +93,13 @@ class Index:
 
         Parameters
         ----------
-        ids : int64 array of shape (n,)
-            All of them in the index.
+        ids : array of shape (n,)
+            Numbers or text, as the index has them. All of them in the index.
 
         Raises
         ------
         TypeError, ValueError
-            If the ids are not integers, or one is not in the index.
+            If the ids are of another kind, or one is not in the index.
         """
         raise NotImplementedError(f"{type(self).__name__} does not remove codes; index the others again")
 
@@ -112,8 +108,8 @@ class Index:
 
         Parameters
         ----------
-        ids : int64 array of shape (n,)
-            Unique, all of them in the index.
+        ids : array of shape (n,)
+            Numbers or text, as the index has them. Unique, all of them in the index.
         codes : uint8 array of shape (n, ceil(n_bits / 8))
             Copied.
 
@@ -141,26 +137,18 @@ class Index:
         ValueError
             If lengths, weights or known models differ, or `add` refuses the ids.
         """
-        if not isinstance(other, Index):
-            raise TypeError(f"other={describe(other)}: give an index; codes are added by add")
-        if other.n_bits != self.n_bits or not _equal(other.weights, self.weights):
-            raise ValueError(
-                f"{other!r} has codes of another length or other weights than {self!r}; merge equal indexes"
-            )
-        source = other.source if not self.ntotal and self.source is None else self.source
-        if None not in (source, other.source) and source != other.source:
-            raise ValueError("the two indexes hold codes of different models; encode the rows with one model")
-        self.add(*other.table())
-        self.source = source if source == other.source or not other.ntotal else None
+        source = joined_source([self, other])
+        self._take(other._parts())
+        self.source = source
 
     def search(
         self, codes: NDArray[np.uint8] | PreparedQueries, k: int, among: ArrayLike | None = None
-    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Find the `k` nearest codes of each query.
 
-        An index may have fewer than k codes. The last places of each row are then empty: their id is -1, and
-        their distance is 2**31 - 1, or infinity with weights or prepared queries. ``ids >= 0`` selects the
-        other places.
+        An index may have fewer than k codes. The last places of each row are then empty: their id is -1, or ""
+        where ids are text, and their distance is 2**31 - 1, or infinity with weights or prepared queries.
+        ``ids != -1``, or ``ids != ""``, selects the other places.
 
         Parameters
         ----------
@@ -168,15 +156,16 @@ class Index:
             Packed codes, or what `HashEncoder.prepare_queries` or a `Reader` gives. Prepared queries bring
             their own distances; weights of the index do not count.
         k : int, at least 1
-        among : bool array of shape (ntotal,), or int64 array of ids, optional
+        among : bool array of shape (ntotal,), or array of ids, optional
             Search only these codes: a mask in ascending order of `ids`, or the ids themselves.
 
         Returns
         -------
         distances : array of shape (n_queries, k)
             Ascending. int32; float32 with weights or prepared queries, added in float64 and rounded once.
-        ids : int64 array of shape (n_queries, k)
-            Ascending among equal distances.
+        ids : array of shape (n_queries, k)
+            int64; of dtype object, with str, where ids are text. Ascending among equal distances: numbers by
+            value, text by the code points of its characters, as Python sorts it.
 
         Raises
         ------
@@ -187,7 +176,7 @@ class Index:
 
     def radius(
         self, codes: NDArray[np.uint8] | PreparedQueries, r: float, among: ArrayLike | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
         """Find all codes within distance `r` of each query; a distance of exactly `r` counts.
 
         The default ranks all codes with `search`, so it costs memory for n_queries times the size of the index.
@@ -196,7 +185,7 @@ class Index:
         ----------
         codes : uint8 array of shape (n_queries, ceil(n_bits / 8)), or PreparedQueries
         r : float, at least 0
-        among : bool array of shape (ntotal,), or int64 array of ids, optional
+        among : bool array of shape (ntotal,), or array of ids, optional
             As in `search`.
 
         Returns
@@ -204,8 +193,9 @@ class Index:
         lims : int64 array of shape (n_queries + 1,)
             Query i owns ``distances[lims[i]:lims[i + 1]]`` and the ids there.
         distances : int32 array, or float32 with weights or prepared queries
-        ids : int64 array
-            Ordered by (distance, id) within each query. A query without such codes owns nothing.
+        ids : array
+            As in `search`, ordered by (distance, id) within each query. A query without such codes owns
+            nothing.
 
         Raises
         ------
@@ -215,25 +205,31 @@ class Index:
         r = check_radius(r)
         limited: dict[str, Any] = {} if among is None else {"among": among}
         distances, ids = self.search(codes, max(1, self.ntotal), **limited)
-        within = (ids >= 0) & (distances <= r)
+        within = (ids != ("" if ids.dtype == object else -1)) & (distances <= r)
         lims = np.concatenate([[0], np.cumsum(within.sum(axis=1))]).astype(np.int64)
         return lims, distances[within], ids[within]
 
-    def table(self) -> tuple[NDArray[np.uint8], NDArray[np.int64] | None]:
+    def table(self) -> tuple[NDArray[np.uint8], NDArray[Any] | None]:
         """Return all codes and their ids, in ascending order of the ids.
 
         Returns
         -------
         codes : uint8 array of shape (n, ceil(n_bits / 8))
-        ids : int64 array of shape (n,), or None for running numbers
+        ids : int64 array of shape (n,), object array of str, or None for running numbers
         """
         raise NotImplementedError
 
     @property
-    def ids(self) -> NDArray[np.int64]:
-        """Ids of the codes, int64 (n,), ascending."""
+    def ids(self) -> NDArray[Any]:
+        """Ids of the codes, int64 or object with str, of shape (n,), ascending."""
         codes, ids = self.table()
         return np.arange(len(codes)) if ids is None else ids
+
+    @property
+    def id_kind(self) -> str:
+        """What ids are: "running numbers", "numbers" or "text"."""
+        own = own_ids(self._parts())
+        return "running numbers" if not own else "text" if is_text(own[0]) else "numbers"
 
     @property
     def ntotal(self) -> int:
@@ -248,47 +244,22 @@ class Index:
         given = "".join(f"{name}={value}, " for name, value in given_settings(self).items())
         return f"{type(self).__name__}(n_bits={self.n_bits}, {weights}{given}ntotal={self.ntotal})"
 
-    def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
-        """Save the index as one file, codes in ascending order of their ids.
 
-        A file that holds an index is replaced, and an empty one; any other file only with `force`.
-        """
-        codes, ids = self.table()
-        arrays = {"codes": codes, "ids": ids, "weights": self.weights}
-        present = {name: array for name, array in arrays.items() if array is not None}
-        header = {"n_bits": self.n_bits, "source": self.source, **given_settings(self)}
-        files.save(path, present, header, kind=self.kind, force=force)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Load a file that `save` wrote; FileNotFoundError if it is missing, ValueError if it is damaged."""
-        return _filled(cls, load_table(path, cls.kind), path)
-
-
-def given_settings(of: Index) -> dict[str, Any]:
-    """The settings of an index, besides n_bits and weights, that are not left to the class."""
-    values = {name: getattr(of, name) for name in of.setting_names}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _filled(cls: type[_Class], table: Table, path: str | os.PathLike[str]) -> _Class:
-    """The index that a file describes."""
-    words: dict[str, Any] = {name: table.header[name] for name in cls.setting_names if name in table.header}
-    if table.weights is not None:
-        if not cls.takes_weights:
+def joined_source(indexes: Sequence[Index]) -> str | None:
+    """The model of the codes of several indexes, where all are of one; errors if they do not fit each other."""
+    if not indexes:
+        raise ValueError("indexes is empty; give at least one")
+    first = indexes[0]
+    for each in indexes:
+        if not isinstance(each, Index):
+            raise TypeError(f"{describe(each)} is no index; codes are added by add")
+        one, two = first.weights, each.weights
+        equal = one is two or (one is not None and two is not None and np.array_equal(one, two))
+        if each.n_bits != first.n_bits or not equal:
             raise ValueError(
-                f"cannot read {path}: it has weights, which {cls.__name__} does not take; index the codes again"
+                f"{each!r} has codes of another length or other weights than {first!r}; merge equal indexes"
             )
-        words["weights"] = table.weights
-    try:
-        index = cls(table.n_bits, **words)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"cannot read {path}: {error}") from None
-    index.add(table.codes, table.ids)
-    index.source = table.source
-    return index
-
-
-def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
-    """Whether two indexes have the same weights."""
-    return one is other or (one is not None and other is not None and np.array_equal(one, other))
+    if len({each.source for each in indexes} - {None}) > 1:
+        raise ValueError("the indexes hold codes of different models; encode the rows with one model")
+    sources = {each.source for each in indexes if each.ntotal} or {first.source}
+    return sources.pop() if len(sources) == 1 else None

@@ -13,6 +13,7 @@ from structhash.search._faiss import import_faiss
 from structhash.search._faiss_file import read_flat_file
 from structhash.search._scan import Found, Tabled, nearest, nearest_tabled
 from structhash.search._stored import StoredIndex
+from structhash.search._text_ids import is_text
 
 __all__ = ["Flat"]
 
@@ -78,11 +79,14 @@ class Flat(StoredIndex):
     def to_faiss(self) -> Any:
         """Return a faiss index of these codes: IndexBinaryFlat, or IndexBinaryIDMap2 over one.
 
-        It is a copy: later changes of one do not reach the other. ValueError if the index has weights.
+        It is a copy: later changes of one do not reach the other. ValueError if ids are text, or the index has
+        weights.
         """
         if self.weights is not None:
             raise ValueError("a binary index of faiss has no weights; save this index by save")
         faiss, (codes, ids) = _faiss(), self._merged()
+        if is_text(ids):
+            raise ValueError("ids of a faiss index are whole numbers, those of this one are text; use `save`")
         index = faiss.IndexBinaryFlat(-(-self.n_bits // 8) * 8)
         if ids is None:
             index.add(codes)

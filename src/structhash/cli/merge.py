@@ -1,0 +1,40 @@
+"""``structhash merge``: several indexes in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from structhash.cli.console import say
+from structhash.cli.display import print_facts
+from structhash.cli.outputs import check_output
+from structhash.io import suffixes
+from structhash.search import load_index, save_merged
+
+__all__ = ["merge"]
+
+
+def merge(indexes: Sequence[Path], out: Path, *, force: bool, as_json: bool) -> None:
+    """Save the codes of several indexes as one index.
+
+    Parameters
+    ----------
+    indexes : sequence of path
+    out : path
+        The index file to write.
+    force, as_json : bool
+        Whether `out` may replace a file of another kind; whether to report as JSON.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the indexes do not fit each other.
+    """
+    check_output(out, *indexes, makes="index", force=force, refused=suffixes())
+    found = [load_index(path, mmap=True) for path in indexes]
+    save_merged(found, out, force)
+    unnamed = [str(path) for path, each in zip(indexes, found, strict=True) if each.source is None]
+    if 0 < len(unnamed) < len(found):
+        say("warning", f"{unnamed[0]} does not say which model made its codes, so {out} does not either")
+    facts = {"codes": sum(map(len, found)), "bits": found[0].n_bits, "weighted": found[0].weights is not None}
+    print_facts({**facts, "file": str(out)}, as_json)

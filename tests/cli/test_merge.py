@@ -1,0 +1,42 @@
+"""``structhash merge``."""
+
+import numpy as np
+import pytest
+
+from structhash import load_model
+from structhash.search import load_index
+
+
+def test_indexes_are_joined(machine, done, here, tmp_path):
+    out, codes = tmp_path / "i", np.load("m.npy")
+    facts = machine("merge", "m.index", "m.index", "-o", out)
+    assert facts == {"codes": 600, "bits": 16, "weighted": False, "file": str(out)}
+    np.testing.assert_array_equal(load_index(out).table()[0], np.concatenate([codes, codes]))
+    assert load_index(out).source == load_model("m").fingerprint()
+    done("merge", "w.index", "-o", out)
+    np.testing.assert_array_equal(load_index(out).weights, load_model("w").search_weights_)
+
+
+def test_an_index_of_an_unknown_model_is_warned_of(run, done, here, tmp_path):
+    done("index", "m.npy", "-o", tmp_path / "i")
+    result = run("merge", "m.index", tmp_path / "i", "-o", tmp_path / "o")
+    assert result.stderr == (
+        f"warning: {tmp_path / 'i'} does not say which model made its codes, so {tmp_path / 'o'} does not "
+        "either\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("m.index w.index -o new", ["another length or other weights"]),
+        ("m.index m -o new", ["m: it holds 'model', not 'index'"]),
+        ("m.index nowhere -o new", ["no such file: nowhere"]),
+        ("m.index m.index -o m.index", ["cannot write m.index: this command reads it; give another name"]),
+        ("m.index -o m", ["cannot write m: it is a structhash file of kind 'model', not index"]),
+        ("m.index -o x.npy", ["give another ending"]),
+        ("-o new", []),
+    ],
+)
+def test_bad_input_is_refused(assert_refused, words, parts):
+    assert_refused(f"merge {words}", *parts)
