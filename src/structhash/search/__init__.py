@@ -13,7 +13,9 @@ from typing import Any
 from structhash import pieces
 from structhash._numerics.validation import describe
 from structhash.io import container as files
+from structhash.search._radius_chosen import ChosenRadius
 from structhash.search._rescored import FactorChoice, Rescored, choose_factor
+from structhash.search._tuned import OperatingPoint, Tuned
 from structhash.search._vector_metrics import to_int8
 from structhash.search.base import Index
 from structhash.search.exact import Exact
@@ -29,12 +31,15 @@ from structhash.search.tuning import tune
 __all__ = [
     "HNSW",
     "IVF",
+    "ChosenRadius",
     "Exact",
     "FactorChoice",
     "Flat",
     "Index",
     "MultiHash",
+    "OperatingPoint",
     "Rescored",
+    "Tuned",
     "choose_factor",
     "choose_radius",
     "group_pairs",
