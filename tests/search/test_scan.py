@@ -230,6 +230,21 @@ def test_weights_and_values_that_are_hard_to_bound(n_bits, form, most_by_planes,
                 np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.parametrize("n_bits", [1, 20, 64, 65, 128, 190, 256, 257])
+@pytest.mark.parametrize("kind", ["clustered", "learned"])
+def test_one_query_at_a_time_finds_what_all_find(kind, n_bits):
+    codes, queries = pack(bits_of(kind, 3000, n_bits, 1)), pack(bits_of(kind, 5, n_bits, 2))
+    index, distances = Exact(n_bits), np.bitwise_count(queries[:, None] ^ codes).sum(axis=2)
+    index.add(codes)
+    for k in (1, 30, 700):
+        right = first_pairs(distances, np.arange(3000), k)
+        for one, all_, theirs in zip(
+            zip(*(index.search(query[None], k) for query in queries)), index.search(queries, k), right
+        ):
+            np.testing.assert_array_equal(np.concatenate(one), theirs)
+            np.testing.assert_array_equal(all_, theirs)
+
+
 @pytest.mark.parametrize(("bounds", "units"), [("byte_bounds", 300), ("plane_bounds", 30)])
 def test_a_bound_above_a_distance_would_lose_neighbours(bounds, units, monkeypatch):
     """So the tests of exact results see a wrong bound."""

@@ -23,7 +23,12 @@ from structhash.codes import (
 from structhash.search._bounds import byte_bounds, no_bounds, plane_bounds
 from structhash.search._kept import long_words, squared_lengths
 from structhash.search._lanes import MANY_LANES
-from structhash.search._scan_kernels import nearest_by_bits, nearest_by_planes, nearest_by_tables
+from structhash.search._scan_kernels import (
+    nearest_by_bits,
+    nearest_by_planes,
+    nearest_by_tables,
+    nearest_of_one_by_bits,
+)
 
 __all__ = ["Found", "Tabled", "Within", "in_order", "nearest", "nearest_tabled", "within", "within_tabled"]
 
@@ -82,10 +87,11 @@ class Tabled:
 def nearest(queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int, n_threads: int = 1) -> Found:
     """The k nearest codes by Hamming distance; k is at most their number."""
     words, asked = long_words(codes), as_words(queries, np.uint64)
+    write = nearest_of_one_by_bits if len(queries) == 1 else nearest_by_bits
 
     def scan(part: slice) -> Found:
         heap = _heap(len(queries), part, k, np.int32)
-        nearest_by_bits(asked, words[part], *heap)
+        write(asked, words[part], *heap)
         return heap
 
     return _in_threads(scan, len(codes), k, n_threads)

@@ -32,20 +32,18 @@ def nearest_by_bits(queries, codes, distances, rows):
     """
     n, width = codes.shape
     k = distances.shape[1]
-    words = np.empty((width, _CODES_A_RUN), np.uint64)
+    room = np.empty((width, _CODES_A_RUN), np.uint64)
     found = np.empty(_CODES_A_RUN, np.uint32)
     for first in range(0, n, _CODES_A_RUN):
         size = min(_CODES_A_RUN, n - first)
-        _turn(codes[first : first + size], words)
+        words = _turned(codes[first : first + size], room)
         for q in range(len(queries)):
-            for j in range(width):
+            for i in range(size):
+                found[i] = popcount(queries[q, 0] ^ words[0, i])
+            for j in range(1, width):
                 query = queries[q, j]
-                if j == 0:
-                    for i in range(size):
-                        found[i] = popcount(query ^ words[0, i])
-                else:
-                    for i in range(size):
-                        found[i] += np.uint32(popcount(query ^ words[j, i]))
+                for i in range(size):
+                    found[i] += np.uint32(popcount(query ^ words[j, i]))
             farthest = np.uint32(distances[q, 0]) if first >= k else _FARTHEST
             if _n_below(found[:size], farthest):
                 for start in range(0, size, _CODES_A_STEP):
@@ -54,6 +52,43 @@ def nearest_by_bits(queries, codes, distances, rows):
                         for i in range(start, stop):
                             if found[i] < farthest:
                                 _offer(distances[q], rows[q], np.int32(found[i]), first + i)
+
+
+@njit(cache=True, nogil=True)
+def nearest_of_one_by_bits(queries, codes, distances, rows):
+    """Write what `nearest_by_bits` writes for one query, for which turning codes costs more than it saves."""
+    n, width = codes.shape
+    k = distances.shape[1]
+    query, found = queries[0], np.empty(_CODES_A_RUN, np.uint32)
+    zero, one = query[0], query[min(1, width - 1)]  # read once, so that loops are vectorised
+    two, three = query[min(2, width - 1)], query[min(3, width - 1)]
+    for first in range(0, n, _CODES_A_RUN):
+        size = min(_CODES_A_RUN, n - first)
+        flat = codes[first : first + size].reshape(-1)
+        if width == 1:
+            for i in range(size):
+                found[i] = popcount(zero ^ flat[i])
+        elif width == 2:
+            for i in range(size):
+                found[i] = popcount(zero ^ flat[2 * i]) + popcount(one ^ flat[2 * i + 1])
+        elif width == 4:
+            for i in range(size):
+                low = popcount(zero ^ flat[4 * i]) + popcount(one ^ flat[4 * i + 1])
+                found[i] = low + popcount(two ^ flat[4 * i + 2]) + popcount(three ^ flat[4 * i + 3])
+        else:
+            for i in range(size):
+                count = np.uint64(0)
+                for j in range(width):
+                    count += popcount(query[j] ^ flat[width * i + j])
+                found[i] = count
+        farthest = np.uint32(distances[0, 0]) if first >= k else _FARTHEST
+        if _n_below(found[:size], farthest):
+            for start in range(0, size, _CODES_A_STEP):
+                stop = min(start + _CODES_A_STEP, size)
+                if _n_below(found[start:stop], farthest):
+                    for i in range(start, stop):
+                        if found[i] < farthest:
+                            _offer(distances[0], rows[0], np.int32(found[i]), first + i)
 
 
 @njit(cache=True, nogil=True)
@@ -80,11 +115,11 @@ def nearest_by_planes(base, tables, terms, signs, planes, bounds, words, codes, 
     unit, lowest, slack, least = bounds
     n, width = words.shape
     k = distances.shape[1]
-    turned = np.empty((width, _CODES_A_RUN), np.uint64)
+    room = np.empty((width, _CODES_A_RUN), np.uint64)
     found = np.empty(_CODES_A_RUN, np.uint32)
     for first in range(0, n, _CODES_A_RUN):
         size = min(_CODES_A_RUN, n - first)
-        _turn(words[first : first + size], turned)
+        turned = _turned(words[first : first + size], room)
         for q in range(len(base)):
             found[:size] = 0
             if len(terms):
@@ -156,27 +191,27 @@ def nearest_by_tables(base, tables, terms, numbers, bounds, codes, distances, ro
 
 
 @njit(cache=True, nogil=True)
-def _turn(codes, words):
-    """Write the words of a run of codes (n, w) to the first n places of (w, m).
+def _turned(codes, room):
+    """Return the words of a run of codes (n, w) as (w, m), m at least n, where `room` (w, m) is for them.
 
-    There the j-th words of all codes lie side by side, so that loops over codes are vectorised.
+    The j-th words of all codes lie side by side, so that loops over codes are vectorised.
     """
     n, width = codes.shape
     flat = codes.reshape(-1)
     if width == 1:
+        return flat.reshape((1, n))
+    if width == 2:
         for i in range(n):
-            words[0, i] = flat[i]
-    elif width == 2:
-        for i in range(n):
-            words[0, i], words[1, i] = flat[2 * i], flat[2 * i + 1]
+            room[0, i], room[1, i] = flat[2 * i], flat[2 * i + 1]
     elif width == 4:
         for i in range(n):
-            words[0, i], words[1, i] = flat[4 * i], flat[4 * i + 1]
-            words[2, i], words[3, i] = flat[4 * i + 2], flat[4 * i + 3]
+            room[0, i], room[1, i] = flat[4 * i], flat[4 * i + 1]
+            room[2, i], room[3, i] = flat[4 * i + 2], flat[4 * i + 3]
     else:
         for j in range(width):
             for i in range(n):
-                words[j, i] = codes[i, j]
+                room[j, i] = codes[i, j]
+    return room
 
 
 @njit(cache=True, nogil=True)
