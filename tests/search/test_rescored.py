@@ -170,6 +170,7 @@ INDEX = index_of(whole_vectors(4))
     [
         ({"index": 3}, TypeError, "index=3: give an index"),
         ({"vectors": [1.0]}, ValueError, r"vectors=.*: give a matrix of real numbers"),
+        ({"vectors": np.ones((4, 0))}, ValueError, r"vectors=.*: give a matrix of real numbers"),
         ({"vectors": [["a"]]}, ValueError, r"vectors=.*: give a matrix of real numbers"),
         (
             {"vectors": whole_vectors(3)},

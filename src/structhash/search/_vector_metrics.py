@@ -20,7 +20,7 @@ def as_vectors(name: str, values: ArrayLike) -> NDArray[Any]:
     """Vectors (n, d) of any real dtype, not copied; errors if they are something else."""
     refuse_masked(name, values)
     vectors = np.asanyarray(values)
-    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
+    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.shape[1]:
         raise ValueError(f"{name}={describe(values)}: give a matrix of real numbers, a vector a row")
     return vectors
 
