@@ -23,7 +23,7 @@ from structhash.pieces import Params
 __all__ = ["Linear"]
 
 MAX_SIGMOID_ARGUMENT = 30.0  # beyond, the sigmoid is 0 or 1 and its slope a denormal number, which is slow
-_ON_THE_PLANE = 1e-10  # a value of this share of the largest one is rounding
+_ON_THE_PLANE = 1e-12  # a value of this share of the largest one is rounding
 
 
 @dataclass(frozen=True)
