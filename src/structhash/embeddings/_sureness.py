@@ -17,7 +17,7 @@ __all__ = ["MAX_JUDGED_ROWS", "least_new_share", "spread_sureness"]
 
 MAX_JUDGED_ROWS = 1000  # on each of the two sides
 LOG_RISK = np.log(100)  # a bound is wrong once in a hundred times
-_DIGITS = 4  # of a probability
+_DIGITS = 2  # of a probability: what is surer than .995 counts as sure
 MAX_KNOWN_QUANTILE = 0.9  # beyond it, few rows are left to take the share of
 
 
