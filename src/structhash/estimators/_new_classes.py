@@ -50,8 +50,8 @@ class NewClassEncoder(LearnedEncoder):
         codes = super()._encode_opened(rows, n_bits, queries)
         if not queries and len(rows) >= MAX_JUDGED_ROWS and self._new_class_share(rows) >= MIN_NEW_SHARE:
             warnings.warn(
-                "many of these rows seem to be of no class of the training labels, and their codes may find "
-                "bad neighbours: fit again with such rows as unlabeled= (new_class_share tells how many)",
+                "many of these rows are like no class of the training labels, and their codes may find bad "
+                "neighbours: fit again with such rows as unlabeled= (new_class_share tells how many)",
                 stacklevel=4,
             )
         return codes

@@ -125,8 +125,8 @@ class DistilHash(QueryMappingEncoder):
     --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
-    >>> DistilHash(n_bits=8, random_state=0).fit(X[:300], y[:300]).encode(X[300:]).shape
-    (1497, 1)
+    >>> DistilHash(n_bits=8, random_state=0).fit(X[:300], y[:300]).encode(X[300:600]).shape
+    (300, 1)
     """
 
     takes_unlabeled: ClassVar[bool] = True
