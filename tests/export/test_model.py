@@ -20,7 +20,18 @@ from structhash.families.stump import Stump
 from structhash.pieces import classes, load, names
 
 LABELLED = ["posterior", "metric", "mixture", "mixture_of_few", "posterior_of_trees"]
-OTHERS = ["centered", "manifold", "linear", "rbf", "stump", "tree", "itq", "lsh", "weighted"]
+OTHERS = [
+    "centered",
+    "manifold",
+    "linear",
+    "rbf",
+    "stump",
+    "tree",
+    "itq",
+    "lsh",
+    "weighted",
+    "binary_quantization",
+]
 
 
 def encoder_of(model, n_bits=None):
@@ -57,9 +68,11 @@ def test_values_and_coefficients_are_those_of_the_real_reader(model_of, rows):
     for name in ("posterior", "centered", "weighted", "rbf"):
         model = model_of(name)
         found = encoder_of(model)
-        np.testing.assert_allclose(found.values(rows[:50]), model._values(rows[:50]), rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(
+            found.values(rows[:50]), model._values(rows[:50].astype(float)), rtol=1e-5, atol=1e-5
+        )
         prepared = model.prepare_queries(rows[:50], reader="real")
-        np.testing.assert_allclose(found.coefficients(rows[:50]), prepared.values, rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(found.coefficients(rows[:50]), prepared.values, rtol=1e-5, atol=1e-5)
     assert encoder_of(model_of("weighted")).about["weights"] is not None
 
 

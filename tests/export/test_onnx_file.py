@@ -1,6 +1,6 @@
 """ONNX under onnxruntime: the codes of `encode`, apart from bits of values that rounding moves over 0.
 
-`MAX_ROUNDED_VALUE`, the tolerance, is 1e-4 of the mean size of a row's values; and fewer than 1 in 10,000 bits
+`MAX_ROUNDED_VALUE`, the tolerance, is 1e-6 of the mean size of a row's values; and fewer than 1 in 10,000 bits
 may be within it and differ.
 """
 
@@ -48,7 +48,7 @@ def test_codes_and_values_are_those_of_the_model(model_of, rows, assert_same_cod
     found = outputs_of(session_of(export_model(model)), rows)
     assert_same_codes(model, found["codes"], rows)
     assert_same_codes(model, found["query_codes"], rows, queries=True)
-    np.testing.assert_allclose(found["values"], model._values(rows), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(found["values"], model._values(rows.astype(float)), rtol=1e-5, atol=1e-5)
     assert found["query_values"].dtype == np.float32
 
 

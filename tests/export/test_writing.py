@@ -56,8 +56,8 @@ def test_javascript_gives_the_codes_of_the_model(model_of, rows, by_node, assert
     found = by_node(model, rows)
     assert_same_codes(model, np.array(found["codes"], np.uint8), rows)
     assert_same_codes(model, np.array(found["query_codes"], np.uint8), rows, queries=True)
-    close = {"rtol": 1e-3, "atol": 1e-4}
-    np.testing.assert_allclose(found["values"], model._values(rows), **close)
+    close = {"rtol": 1e-5, "atol": 1e-5}
+    np.testing.assert_allclose(found["values"], model._values(rows.astype(float)), **close)
     expected = model.prepare_queries(rows, reader="real").values
     np.testing.assert_allclose(found["coefficients"], expected, **close)
     assert found["refused"] == ["give 64 finite numbers"] * 3

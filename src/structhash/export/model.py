@@ -18,7 +18,7 @@ from structhash.export.encoder import Encoder
 
 __all__ = ["MAX_ROUNDED_VALUE", "Exported", "export_model", "npz_bytes"]
 
-MAX_ROUNDED_VALUE = 1e-4  # of the mean size of a row's values; a bit of a smaller value may differ
+MAX_ROUNDED_VALUE = 1e-6  # of the mean size of a row's values; a bit of a smaller value may differ
 _N_PROBES = 32
 
 
