@@ -31,6 +31,15 @@ def test_people_see_what_reads_the_file(done, here, tmp_path):
     assert "encoder.mjs" in done("export", "m", "--to", "json", "-o", tmp_path / "m.json")
 
 
+def test_onnx_has_no_encoder_of_ours(machine, done, here, tmp_path):
+    pytest.importorskip("onnx")
+    words = "export", "m", "--to", "onnx", "-o", tmp_path / "m.onnx"
+    assert "encoder  " not in done(*words)
+    found = machine(*words, "--force")
+    assert "encoder" not in found
+    assert found["bytes"] == (tmp_path / "m.onnx").stat().st_size
+
+
 @pytest.mark.parametrize(
     ("words", "part"),
     [

@@ -55,7 +55,7 @@ def differing(model, codes, rows, queries, n_bits=None):
     """Whether each bit differs from that of `encode`, and its margin in mean sizes of a row's values."""
     n_bits = n_bits or model.n_bits_
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "many of these rows seem to be of no class")
+        warnings.filterwarnings("ignore", "many of these rows")
         expected = (model.encode_queries if queries else model.encode)(rows, n_bits)
     exact = rows.astype(float)
     values = (model._query_values(exact, n_bits) if queries else model._values(exact))[:, :n_bits]

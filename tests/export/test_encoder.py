@@ -45,6 +45,14 @@ def test_bad_rows_are_refused(model_of, bad):
         encoder.encode(bad)
 
 
+def test_a_step_that_is_no_operation_is_not_run(model_of):
+    exported = export_model(model_of("centered"))
+    steps = [["fromfile", "t0", "X"]]
+    hostile = exported._replace(about={**exported.about, "steps": {"values": steps}})
+    with pytest.raises(KeyError, match="fromfile"):
+        Encoder(BytesIO(npz_bytes(hostile))).encode(np.zeros((1, 64)))
+
+
 def test_no_rows_have_no_codes(model_of):
     encoder = Encoder(BytesIO(npz_bytes(export_model(model_of("posterior")))))
     assert encoder.encode(np.zeros((0, 64))).shape == (0, 4)

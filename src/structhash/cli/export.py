@@ -38,4 +38,5 @@ def export(model: Path, out: Path, *, to: str, bits: int | None, force: bool, as
         "features": about["n_features"],
         "queries differ": about["queries_differ"],
     }
-    print_facts({**facts, "bytes": out.stat().st_size, "encoder": ENCODERS.get(to), "file": str(out)}, as_json)
+    facts |= {"encoder": ENCODERS[to]} if to in ENCODERS else {}
+    print_facts({**facts, "bytes": out.stat().st_size, "file": str(out)}, as_json)

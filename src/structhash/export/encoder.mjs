@@ -84,8 +84,10 @@ export class Encoder {
   /** Real values of the bits: a bit is 1 where its value is above 0. */
   values(row, { queries = false } = {}) {
     const { n_features: width, n_bits: length, steps } = this.about;
+    if (row?.length !== width || !Array.from(row).every(Number.isFinite)) {
+      throw new Error(`give ${width} finite numbers`); // null is none, though Float64Array.from makes it 0
+    }
     const X = Float64Array.from(row);
-    if (X.length !== width || !X.every(Number.isFinite)) throw new Error(`give ${width} finite numbers`);
     const found = { ...this.arrays, X };
     let last = X;
     for (const [operation, name, ...inputs] of steps[queries ? "query_values" : "values"]) {

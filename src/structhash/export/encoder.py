@@ -11,13 +11,15 @@ import numpy as np
 
 __all__ = ["Encoder"]
 
+_OF_NUMPY = "add subtract multiply divide minimum maximum power greater matmul exp log sqrt abs"
 _OPERATIONS: dict[str, Any] = {
+    **{name: getattr(np, name) for name in _OF_NUMPY.split()},
     "row_sum": lambda a: a.sum(axis=1, keepdims=True),
     "row_max": lambda a: a.max(axis=1, keepdims=True),
     "kth_largest": lambda a, k: np.partition(a, -int(k), axis=1)[:, [-int(k)]],
     "columns": lambda a, places: a[:, places.astype(int)],
     "concatenate": lambda *parts: np.hstack(parts),
-}  # all others are functions of NumPy
+}
 
 
 class Encoder:
@@ -49,8 +51,7 @@ class Encoder:
     def _value(self, wanted: str, X: Any) -> Any:
         found = {**self.arrays, "X": X}
         for operation, name, *inputs in self.about["steps"][wanted]:
-            work = _OPERATIONS.get(operation) or getattr(np, operation)
-            found[name] = work(*(found[each] for each in inputs)) * 1.0  # of booleans, too
+            found[name] = _OPERATIONS[operation](*(found[each] for each in inputs)) * 1.0  # not booleans
         return found[name][:, : self.about["n_bits"]]
 
 
