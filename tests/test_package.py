@@ -26,6 +26,7 @@ LAYERS = [  # a module imports from its own layer and those above it in this lis
     {"estimators"},
     {"baselines"},
     {"evaluation"},
+    {"export"},
     set(TERMINAL),
 ]
 

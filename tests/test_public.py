@@ -58,7 +58,7 @@ def needed(project):
 
 
 def test_the_package_imports_what_it_declares(needed):
-    assert imported(SOURCES) == needed[""] | needed["faiss"]
+    assert imported(SOURCES) == needed[""] | needed["faiss"] | needed["onnx"]
     assert not needed[""] & needed["faiss"]
 
 
@@ -67,7 +67,7 @@ def test_the_benchmarks_import_what_the_report_extra_adds(needed):
 
 
 def test_the_tests_import_what_the_development_extra_adds(needed):
-    assert imported(ROOT / "tests") <= needed[""] | needed["faiss"] | needed["dev"]
+    assert imported(ROOT / "tests") <= needed[""] | needed["faiss"] | needed["onnx"] | needed["dev"]
 
 
 def test_the_development_extra_brings_faiss(project):
@@ -75,7 +75,7 @@ def test_the_development_extra_brings_faiss(project):
 
 
 def test_every_extra_has_a_use(project):
-    assert set(project["optional-dependencies"]) == {"faiss", "report", "dev"}
+    assert set(project["optional-dependencies"]) == {"faiss", "onnx", "report", "dev"}
 
 
 def test_imports_and_requirements_are_read_right():

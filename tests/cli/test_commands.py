@@ -20,6 +20,7 @@ COMMANDS = (
     "dedup",
     "evaluate",
     "compare",
+    "export",
     "demo",
     "pieces",
     "info",

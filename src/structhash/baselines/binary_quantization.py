@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.program import Program
 from structhash._numerics.validation import check_count, check_positive
 from structhash.baselines.base import Baseline, TrainingRows, equal_bits
 from structhash.codes import hamming
@@ -93,6 +94,11 @@ class BinaryQuantization(Baseline):
 
     def _values(self, X: NDArray[Any]) -> NDArray[Any]:
         return X[:, : self.n_bits_] - self.mean_[: self.n_bits_]
+
+    def express(self, program: Program, X: str, n_query_bits: int | None = None) -> str:
+        """See `HashEncoder.express`."""
+        kept = np.arange(self.n_bits_)
+        return program.step("subtract", program.step("columns", X, kept), self.mean_[kept])
 
     def own_distances(self, rows: Any) -> Callable[[Any], NDArray[np.float64]]:
         """See `HashEncoder.own_distances`.

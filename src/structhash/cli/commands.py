@@ -9,6 +9,7 @@ import typer
 
 from structhash import __version__
 from structhash.cli._about_commands import demo, info, pieces
+from structhash.cli._export_command import export_command
 from structhash.cli._index_commands import index, merge
 from structhash.cli._options import (
     Choices,
@@ -368,6 +369,7 @@ def _compare(
     )
 
 
+app.command("export", epilog="Example: structhash export m.structhash --to onnx -o m.onnx")(export_command)
 app.command("demo", epilog="Example: structhash demo -o demo-output")(demo)
 app.command("pieces", epilog="Example: structhash pieces rankings")(pieces)
 app.command("info", epilog="Example: structhash info m.structhash")(info)

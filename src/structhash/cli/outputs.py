@@ -20,6 +20,7 @@ _HIT_ARRAYS = {"lims.npy", "distances.npy", "ids.npy"}
 _RESULT_ENTRIES = {  # of JSON documents
     "comparison": {"protocol", "data_sha256", "options", "lines"},
     "evaluation": {"relevance", "model", "lines"},
+    "export": {"about", "arrays"},
 }
 
 
@@ -41,7 +42,7 @@ def check_output(
         Files that the command reads.
     makes : str
         What is written: ``"model"``, ``"index"``, ``"codes"``, ``"reader"``, ``"neighbours"``,
-        ``"groups"``, ``"comparison"`` or ``"evaluation"``.
+        ``"groups"``, ``"comparison"``, ``"evaluation"`` or ``"export"``.
     force : bool
         Whether to replace a file of another kind.
     suffix : str

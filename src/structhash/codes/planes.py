@@ -15,9 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import as_floats
+from structhash._numerics.program import Program
 from structhash.codes._plane_kernels import pack_plane_bits
 
-__all__ = ["PlaneProduct", "Planes", "make_planes", "make_product", "plane_distances", "write_codes"]
+__all__ = [
+    "PlaneProduct",
+    "Planes",
+    "express_planes",
+    "make_planes",
+    "make_product",
+    "plane_distances",
+    "write_codes",
+]
 
 _MAX_FOLDED_CENTER = 4.0  # largest norm of a centre that is folded, in typical norms of centred rows
 _FLOAT32_ROUNDOFF = 2.0**-24  # largest relative error of one rounding
@@ -107,6 +116,25 @@ def plane_distances(planes: Planes, X: NDArray[Any]) -> NDArray[np.float64]:
     found: NDArray[np.float64] = (X.astype(np.float64) - planes.center) @ planes.normals.T
     found -= planes.thresholds
     return found
+
+
+def express_planes(program: Program, planes: Planes, X: str) -> str:
+    """`plane_distances` as steps of a program.
+
+    Parameters
+    ----------
+    program : Program
+    planes : Planes
+    X : str
+        Name of the rows.
+
+    Returns
+    -------
+    str
+        Name of the distances.
+    """
+    centred = program.step("subtract", X, planes.center)
+    return program.step("subtract", program.step("matmul", centred, planes.normals.T), planes.thresholds)
 
 
 def make_product(planes: Planes, sample: NDArray[Any]) -> PlaneProduct:

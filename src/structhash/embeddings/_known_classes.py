@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import entr
 from sklearn.isotonic import IsotonicRegression
 
+from structhash._numerics.program import Program
 from structhash.embeddings._regression import without_own
 from structhash.pieces import Params
 
@@ -105,6 +106,19 @@ def chance_of_known_class(vectors: NDArray[Any], P: NDArray[np.float64], state: 
     features = _features(vectors, P, state["sure_mean"], state["sure_scale"])
     scores = (features - state["known_mean"]) @ state["known_coef"]
     return np.interp(scores, state["known_scores"], state["known_chances"])
+
+
+def express_chance(program: Program, vectors: str, P: str, state: Params) -> str:
+    """`chance_of_known_class` as steps of a program, a value (n, 1)."""
+    tiny = np.finfo(np.float64).tiny
+    squares = program.step("row_sum", program.step("multiply", P, P))
+    logs = program.step("log", program.step("maximum", P, tiny))
+    entropy = program.step("row_sum", program.step("multiply", program.step("multiply", P, logs), -1.0))
+    sure = program.step("concatenate", program.step("row_max", P), squares, entropy)
+    sure = program.step("divide", program.step("subtract", sure, state["sure_mean"]), state["sure_scale"])
+    features = program.step("subtract", program.step("concatenate", vectors, sure), state["known_mean"])
+    scores = program.step("matmul", features, state["known_coef"][:, None])
+    return program.interpolated(scores, state["known_scores"], state["known_chances"])
 
 
 def _sureness(P: NDArray[np.float64]) -> NDArray[np.float64]:

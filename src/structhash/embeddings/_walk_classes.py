@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from structhash._numerics.blocks import spread_rows
+from structhash._numerics.program import Program
 from structhash.embeddings._regression import indicators, rows_a_class, without_own
 from structhash.pieces import Params
 
@@ -96,6 +97,15 @@ def join_walk(P: NDArray[Any], walk: NDArray[Any], state: Params) -> NDArray[np.
     scores = state["row_weight"] * _logarithms(P) + walk @ state["walk_coef"] + state["walk_offset"]
     joined: NDArray[np.float64] = softmax(scores, axis=1)
     return joined
+
+
+def express_joined_walk(program: Program, P: str, walk: str, state: Params) -> str:
+    """`join_walk` as steps of a program."""
+    logs = program.step("log", program.step("maximum", P, np.finfo(np.float32).tiny))
+    below = program.step("subtract", logs, program.step("row_max", logs))
+    scores = program.step("multiply", below, state["row_weight"])
+    scores = program.step("add", scores, program.step("matmul", walk, state["walk_coef"]))
+    return program.softmax(program.step("add", scores, state["walk_offset"]))
 
 
 def without_walk(n_vectors: int, n_classes: int) -> Params:

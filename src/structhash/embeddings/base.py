@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.program import Program
 from structhash._numerics.validation import check_count, check_nonnegative
 from structhash.embeddings._targets import targets_by_cosine
 from structhash.io.fields import Fields, check_fields
@@ -186,6 +187,29 @@ class Embedding:
     def affine(self, state: Params) -> Affine | None:
         """The affine form, if there is one; with it planes among vectors are planes among rows."""
         return None
+
+    def express(self, program: Program, X: str, temperature: float, state: Params) -> str:
+        """`embed` and `at_temperature` of a value X as steps of a program.
+
+        Parameters
+        ----------
+        program : Program
+        X : str
+        temperature : float
+        state : dict of arrays
+            As `fit` gave it.
+
+        Returns
+        -------
+        str
+            The vectors as bits take them.
+
+        Raises
+        ------
+        ValueError
+            If the embedding has no such steps.
+        """
+        raise ValueError(f"the embedding {type(self).__name__} cannot be exported; learn with another one")
 
     def temperatures(self, class_index: NDArray[np.int64] | None) -> Temperatures:
         """Temperatures for training rows of these classes; all 1 where the vectors are not probabilities."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.program import Program
 from structhash._numerics.scaling import float_blocks, mean_and_scale
 from structhash.embeddings.base import Affine, Embedded, Embedding
 from structhash.families.linear import Linear
@@ -60,6 +61,10 @@ class Centered(Embedding):
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Centred and scaled rows (n, d)."""
         return Linear().features(X, state)
+
+    def express(self, program: Program, X: str, temperature: float, state: Params) -> str:
+        """See `Embedding.express`."""
+        return program.step("divide", program.step("subtract", X, state["mean"]), state["scale"])
 
     def affine(self, state: Params) -> Affine:
         """Centring and scaling."""

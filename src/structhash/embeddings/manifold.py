@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import float_type, normalize_rows, row_slices
 from structhash._numerics.neighbours import nearest_by_cosine
+from structhash._numerics.program import Program
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS
 from structhash._numerics.validation import check_count
 from structhash.embeddings import _graph
@@ -25,6 +26,7 @@ N_NEIGHBOURS = 10  # of a node in the graph
 WALK_ON = 0.99  # chance that the random walk goes on
 N_VECTORS = 128  # eigenvectors, at most
 MIN_SCALE = 0.1  # least local scale of a node, in medians: else near copies are joined only to each other
+_NO_WEIGHT = 1e30  # steps after which a weight is 0
 COSINE_SHARE = 0.5  # weight of the cosine itself, where the diffusion has weight 1
 
 
@@ -123,3 +125,23 @@ class Manifold(Embedding):
             diffused = np.einsum("ik,ikm->im", w, vectors[near])
             out[block] = np.hstack([normalize_rows(diffused), np.sqrt(COSINE_SHARE) * U])
         return out
+
+    def express(self, program: Program, X: str, temperature: float, state: Params) -> str:
+        """See `Embedding.express`. A node that is no neighbour has weight 0."""
+        base, nodes = Metric() if "matrix" in state else Centered(), state["nodes"]
+        count, scale = min(N_NEIGHBOURS, len(nodes)), state["local_scale"].astype(np.float64)
+        U = program.normalized(base.express(program, X, temperature, state))
+        cosines = program.step("matmul", U, nodes.T)
+        apart = program.step("maximum", program.step("subtract", 1.0, cosines), 0.0)
+        seventh = program.step("kth_largest", cosines, min(_graph.SCALE_NEIGHBOUR, count))
+        seventh = program.step("maximum", program.step("subtract", 1.0, seventh), 0.0)
+        own = program.step("maximum", program.step("sqrt", seventh), MIN_SCALE * np.median(scale))
+        least = program.step("kth_largest", cosines, count)
+        too_far = program.step("multiply", program.step("greater", least, cosines), _NO_WEIGHT)
+        steps = program.step(
+            "add", program.step("divide", apart, program.step("multiply", own, scale)), too_far
+        )
+        negative = program.step("multiply", steps, -1.0)
+        w = program.step("exp", program.step("subtract", negative, program.step("row_max", negative)))
+        diffused = program.normalized(program.step("matmul", w, state["vectors"]))
+        return program.step("concatenate", diffused, program.step("multiply", U, np.sqrt(COSINE_SHARE)))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import float_type
+from structhash._numerics.program import Program
 from structhash.embeddings import _metric
 from structhash.embeddings.base import Affine, Embedded, Embedding
 from structhash.embeddings.centered import Centered
@@ -85,6 +86,10 @@ class Metric(Embedding):
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Vectors (n, d) of rows X (n, d)."""
         return Linear().features(X, state) @ state["matrix"]
+
+    def express(self, program: Program, X: str, temperature: float, state: Params) -> str:
+        """See `Embedding.express`."""
+        return program.step("matmul", Centered().express(program, X, temperature, state), state["matrix"])
 
     def affine(self, state: Params) -> Affine:
         """Centring, scaling and the matrix."""

@@ -9,10 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import float_type, normalize_rows, sample_rows
+from structhash._numerics.program import Program
 from structhash._numerics.validation import check_nonnegative
-from structhash.embeddings._known_classes import chance_of_known_class, constant_chance, fit_known_classes
+from structhash.embeddings._known_classes import (
+    chance_of_known_class,
+    constant_chance,
+    express_chance,
+    fit_known_classes,
+)
 from structhash.embeddings._targets import dot_products, sharpen, targets_by_cosine
-from structhash.embeddings._walk_classes import fit_walk_classes, join_walk, without_walk
+from structhash.embeddings._walk_classes import (
+    express_joined_walk,
+    fit_walk_classes,
+    join_walk,
+    without_walk,
+)
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
 from structhash.embeddings.centered import Centered
 from structhash.embeddings.manifold import Manifold
@@ -150,6 +161,23 @@ class Mixture(Embedding):
         known = chance_of_known_class(parts.walk, _sharp(P), state)
         return parts.vectors(join_walk(P, parts.walk, state).astype(P.dtype), known)
 
+    def express(self, program: Program, X: str, temperature: float, state: Params) -> str:
+        """See `Embedding.express`."""
+        near = walk = Manifold().express(program, X, temperature, state)
+        if len(state["walk_nodes"]):
+            walk = Manifold().express(program, X, temperature, _walk_graph(state))
+        walk = program.step("columns", walk, np.arange(state["walk_vectors"].shape[1]))
+        softest = Posterior().max_row_temperature
+        P = Posterior().express(program, X, softest, state)
+        known = express_chance(program, walk, program.sharpened(P, softest), state)
+        P = express_joined_walk(program, P, walk, state)
+        P = program.sharpened(P, program.step("power", softest / temperature, known))
+        roots = program.step("subtract", program.step("sqrt", P), state["profile"])
+        length = self.class_weight / float(state["profile_scale"])
+        classes = program.step("multiply", roots, program.step("multiply", known, length))
+        centred = program.normalized(Centered().express(program, X, temperature, state))
+        return program.step("concatenate", classes, program.normalized(near), centred)
+
     def targets(
         self,
         vectors: NDArray[Any],
@@ -218,14 +246,19 @@ class _Parts:
         """The parts of rows X (n, d)."""
         near = walk = Manifold().embed(X, state)
         if len(state["walk_nodes"]):
-            graph = {name: state[f"walk_{name}"] for name in _OF_NODES}
-            walk = Manifold().embed(X, {"mean": state["mean"], "scale": state["scale"], **graph})
+            walk = Manifold().embed(X, _walk_graph(state))
         walk = walk[:, : state["walk_vectors"].shape[1]]
         return cls(normalize_rows(near), walk, normalize_rows(Centered().embed(X, state)))
 
     def vectors(self, P: NDArray[Any], known: NDArray[np.float64]) -> NDArray[Any]:
         """The vectors of rows with class probabilities P (n, c) and chances of a known class (n,)."""
         return np.hstack([P, known[:, None], self.near, self.centred]).astype(P.dtype)
+
+
+def _walk_graph(state: Params) -> Params:
+    """The state of the graph that the walk has of its own."""
+    graph = {name: state[f"walk_{name}"] for name in _OF_NODES}
+    return {"mean": state["mean"], "scale": state["scale"], **graph}
 
 
 def _roots(P: NDArray[Any]) -> NDArray[Any]:

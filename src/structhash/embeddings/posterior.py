@@ -11,6 +11,7 @@ from scipy.special import softmax
 
 from structhash._numerics.blocks import float_type, row_slices, sample_rows
 from structhash._numerics.gaussian import similarities_to
+from structhash._numerics.program import Program
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, check_rows_differ, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, check_positive
 from structhash.embeddings._many_rows import regress_on_anchors
@@ -171,6 +172,21 @@ class Posterior(Embedding):
                 rows = rows @ state["directions"].astype(np.float64)
             out[block] = softmax(similar(rows) @ coef + state["prior"], axis=1)
         return out
+
+    def express(self, program: Program, X: str, temperature: float, state: Params) -> str:
+        """See `Embedding.express`."""
+        units, parts = [float(unit) for unit in state["units"]], []
+        if units[0]:
+            parts.append(program.step("divide", program.normalized(X), units[0]))
+        if units[1]:
+            parts.append(program.step("divide", program.step("subtract", X, state["center"]), units[1]))
+        rows = program.step("concatenate", *parts)
+        if state["directions"].size:
+            rows = program.step("matmul", rows, state["directions"])
+        similar = program.similarities(rows, state["anchors"], state["bandwidth"])
+        P = program.softmax(program.step("add", program.step("matmul", similar, state["coef"]), state["prior"]))
+        exponent = self.max_row_temperature / temperature
+        return P if exponent == 1 else program.sharpened(P, exponent)
 
     def new_class_share(self, X: NDArray[Any], state: Params) -> float:
         """Share of rows that are of no known class, at least: see `least_new_share`."""

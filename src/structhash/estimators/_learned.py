@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from structhash._numerics.program import Program
 from structhash._numerics.randomness import check_random_state
 from structhash._numerics.validation import MAX_BITS, check_count, check_flag, check_positive
 from structhash.estimators._same_codes import warn_about_same_codes
@@ -58,6 +59,10 @@ class LearnedEncoder(HashEncoder):
 
     def _query_values(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
         return self.hash_function_.query_values(X, n_bits)
+
+    def express(self, program: Program, X: str, n_query_bits: int | None = None) -> str:
+        """Those of the hash function; see `HashEncoder.express`."""
+        return self.hash_function_.express(program, X, n_query_bits)
 
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         return self.hash_function_.encode(rows, n_bits, queries, type(self).__name__)

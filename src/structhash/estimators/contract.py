@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from structhash._numerics.program import Program
 from structhash.codes import PreparedQueries
-from structhash.codes.planes import Planes, plane_distances
+from structhash.codes.planes import Planes, express_planes, plane_distances
 from structhash.io.fields import Fields
 
 __all__ = ["EncoderContract"]
@@ -103,6 +104,31 @@ class EncoderContract:
     def _query_values(self, X: NDArray[Any], n_bits: int) -> NDArray[Any] | None:
         """`_values` of a block of queries that search codes of n_bits bits."""
         return self._values(X)
+
+    def express(self, program: Program, X: str, n_query_bits: int | None = None) -> str:
+        """Real values of all bits, of a value X, as steps of a program (`structhash.export`).
+
+        Parameters
+        ----------
+        program : Program
+        X : str
+            Name of the rows, or of the queries.
+        n_query_bits : int, optional
+            X are queries that search codes of so many bits.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If the bits of the method cannot be expressed so.
+        """
+        planes = self._planes() if self.codes_are_bits else None
+        if planes is None:
+            raise ValueError(f"the bits of {type(self).__name__} cannot be exported; encode with structhash")
+        return express_planes(program, planes, X)
 
     def default_reader(self) -> str:
         """What ``reader="auto"`` is in `HashEncoder.prepare_queries`: "bits" with labels, "real" without."""

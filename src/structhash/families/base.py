@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.program import Program
 from structhash.codes.planes import Planes
 from structhash.families.starts.base import Start
 from structhash.families.starts.spectral import Spectral
@@ -78,6 +79,27 @@ class Family:
     def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
         """Real values (n, n_bits) before the sign, of features Z (n, m)."""
         raise NotImplementedError
+
+    def express(self, program: Program, X: str, state: Params, params: Params) -> str:
+        """`decide` of the `features` of a value X as steps of a program.
+
+        Parameters
+        ----------
+        program : Program
+        X : str
+        state, params : dict of arrays
+
+        Returns
+        -------
+        str
+            Real values of the bits.
+
+        Raises
+        ------
+        ValueError
+            If the family has no such steps.
+        """
+        raise ValueError(f"bits of the family {type(self).__name__} cannot be exported; learn another family")
 
     def check_state(self, state: Params, params: Params, sizes: Mapping[str, int]) -> None:
         """ValueError unless state and parameters, which came from a file, are as declared.

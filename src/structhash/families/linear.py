@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from structhash._numerics.blocks import as_floats, float_type, row_slices
+from structhash._numerics.program import Program
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, check_rows_differ, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, check_positive
 from structhash.codes.planes import Planes, make_planes
@@ -82,6 +83,11 @@ class Linear(Family):
         D = Z @ params["normal"].T
         D += params["offset"]
         return D
+
+    def express(self, program: Program, X: str, state: Params, params: Params) -> str:
+        """See `Family.express`."""
+        Z = program.step("divide", program.step("subtract", X, state["mean"]), state["scale"])
+        return program.step("add", program.step("matmul", Z, params["normal"].T), params["offset"])
 
     def planes(self, state: Params, params: Params) -> Planes:
         """The bits as planes among the rows themselves."""

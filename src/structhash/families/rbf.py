@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash._numerics.gaussian import inverse_root, similarities, squared_distances
+from structhash._numerics.program import Program
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, column_statistics, float_blocks, mean_and_scale
 from structhash._numerics.threads import one_blas_thread
 from structhash._numerics.validation import check_count, describe
@@ -139,6 +140,12 @@ class RBF(Family):
     def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
         """As `Linear.decide`, on features Z (n, m)."""
         return self._linear().decide(Z, params)
+
+    def express(self, program: Program, X: str, state: Params, params: Params) -> str:
+        """See `Family.express`."""
+        Z = program.step("divide", program.step("subtract", X, state["center"]), state["unit"])
+        K = program.step("matmul", program.similarities(Z, state["anchors"], state["bandwidth"]), state["root"])
+        return self._linear().express(program, K, state, params)
 
     def learn(
         self,

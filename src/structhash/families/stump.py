@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import as_floats
+from structhash._numerics.program import Program
 from structhash._numerics.scaling import check_rows_differ
 from structhash.families._stumps import best_cut, searched_features
 from structhash.families.base import DEFAULT_START, Family
@@ -61,6 +62,10 @@ class Stump(Family):
     def decide(self, Z: NDArray[Any], params: Params) -> NDArray[Any]:
         """x_j - t (n, m) for m stumps: ``feature`` (m,) and ``threshold`` (m,)."""
         return Z[:, params["feature"]] - params["threshold"]
+
+    def express(self, program: Program, X: str, state: Params, params: Params) -> str:
+        """See `Family.express`."""
+        return program.step("subtract", program.step("columns", X, params["feature"]), params["threshold"])
 
     def learn(
         self,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import as_floats
 from structhash._numerics.kernels import njit
+from structhash._numerics.program import Program
 from structhash._numerics.validation import describe
 from structhash.families._stumps import best_cut, searched_features
 from structhash.families.base import DEFAULT_START, Family
@@ -79,6 +80,17 @@ class Tree(Family):
         """1 or -1 (n, m) for the bits of m trees, as `learn` gives them."""
         return leaves(Z, params["feature"], params["threshold"], params["leaf"]).astype(Z.dtype)
 
+    def express(self, program: Program, X: str, state: Params, params: Params) -> str:
+        """See `Family.express`. A leaf counts if as many cuts as the depth lead to it."""
+        paths, trees = _paths(params["feature"].shape[1]), []
+        depth = np.abs(paths).sum(axis=0).max()
+        for feature, threshold, leaf in zip(params["feature"], params["threshold"], params["leaf"]):
+            above = program.step("greater", program.step("columns", X, feature), threshold)
+            sides = program.step("subtract", program.step("multiply", above, 2.0), 1.0)
+            agreed = program.step("subtract", program.step("matmul", sides, paths), depth - 1)
+            trees.append(program.step("matmul", program.step("maximum", agreed, 0.0), leaf[:, None]))
+        return program.step("concatenate", *trees)
+
     def learn(
         self,
         Z: NDArray[Any],
@@ -116,6 +128,17 @@ class Tree(Family):
             node[rows] = 2 * k + 1 + above
         leaf[node - n_cuts] = side
         return {"feature": columns[feature][None], "threshold": threshold[None], "leaf": leaf[None]}
+
+
+def _paths(n_cuts: int) -> NDArray[np.float32]:
+    """Cuts on the way to each leaf, (n_cuts, n_cuts + 1): 1 where it lies above, -1 below, 0 on no way."""
+    paths = np.zeros((n_cuts, n_cuts + 1), np.float32)
+    for leaf in range(n_cuts + 1):
+        k = n_cuts + leaf
+        while k:
+            parent = (k - 1) // 2
+            paths[parent, leaf], k = (1 if k == 2 * parent + 2 else -1), parent
+    return paths
 
 
 @njit(cache=True, nogil=True)

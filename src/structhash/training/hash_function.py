@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.program import Program
 from structhash._numerics.validation import check_positive
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
-from structhash.codes.planes import Planes, make_planes, plane_distances
+from structhash.codes.planes import Planes, express_planes, make_planes, plane_distances
 from structhash.embeddings.base import Embedding
 from structhash.families.base import Family
 from structhash.io.fields import split_parts
@@ -100,6 +101,30 @@ class BitFunction:
     def query_values(self, X: NDArray[Any], n_bits: int) -> NDArray[Any]:
         """`values` (q, n_bits_learned) of queries X (q, d) that search codes of n_bits bits."""
         return self.query_scores(X, n_bits) if self.queries_differ(n_bits) else self.values(X)
+
+    def express(self, program: Program, X: str, n_query_bits: int | None = None) -> str:
+        """`values` of a value X as steps of a program.
+
+        Parameters
+        ----------
+        program : Program
+        X : str
+        n_query_bits : int, optional
+            Give `query_values` of queries that search codes of so many bits.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If a part has no such steps.
+        """
+        planes = self.planes() if n_query_bits is None else self.query_planes() or self.planes()
+        if planes is None:
+            raise ValueError(f"{type(self).__name__} cannot be exported")
+        return express_planes(program, planes, X)
 
     def query_planes(self) -> Planes | None:
         """The bits of queries as planes, where queries are coded by planes of their own."""
@@ -215,6 +240,32 @@ class HashFunction(BitFunction):
             return None
         thresholds = (found.thresholds + found.normals @ found.center) * form.scale
         return make_planes(form.center, found.normals @ form.matrix.T, thresholds)
+
+    def express(self, program: Program, X: str, n_query_bits: int | None = None) -> str:
+        """See `BitFunction.express`."""
+        planes = self.planes()
+        if planes is not None:
+            return express_planes(program, planes, X)
+        return self.express_scores(program, X, n_query_bits)
+
+    def express_scores(self, program: Program, X: str, n_query_bits: int | None = None) -> str:
+        """`scores`, or `query_scores`, as steps of a program.
+
+        Parameters
+        ----------
+        program : Program
+        X : str
+        n_query_bits : int, optional
+            As in `express`.
+
+        Returns
+        -------
+        str
+        """
+        temperature = self.row_temperature if n_query_bits is None else self._query_temperature(n_query_bits)
+        if self.embedding is not None:
+            X = self.embedding.express(program, X, temperature, self.embedding_state)
+        return self.family.express(program, X, self.family_state, self.bits)
 
     def split_bits(self) -> list[Params]:
         """The parameters of each bit by itself, leading axis 1."""

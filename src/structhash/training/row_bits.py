@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.program import Program
 from structhash.embeddings.base import Embedding
 from structhash.io.fields import split_parts
 from structhash.training.hash_function import BitFunction, HashFunction
@@ -31,6 +32,7 @@ N_FIRST_CLASS_BITS = 16
 ROW_BIT_EVERY = 8  # bits after these
 
 _PARTS = ("classes", "rows")
+_TINY = 1e-300  # divides values that are all 0
 
 
 def n_row_bits(n_bits: int) -> int:
@@ -139,6 +141,17 @@ class Interleaved(BitFunction):
             for part, n_bits in zip(_PARTS, lengths, strict=True)
         ]
         return cls(*functions)
+
+    def express(self, program: Program, X: str, n_query_bits: int | None = None) -> str:
+        """See `BitFunction.express`."""
+        n_query_bits = None if n_query_bits is None else n_class_bits(n_query_bits)
+        parts, of_row = [], is_row_bit(self.n_bits)
+        for function, query_bits in ((self.classes, n_query_bits), (self.rows, None)):
+            values = function.express_scores(program, X, query_bits)
+            size = program.step("divide", program.step("row_sum", program.step("abs", values)), function.n_bits)
+            parts.append(program.step("divide", values, program.step("maximum", size, _TINY)))
+        order = np.argsort(of_row, kind="stable")
+        return program.step("columns", program.step("concatenate", *parts), np.argsort(order))
 
     def _in_one_unit(self, scores: NDArray[Any]) -> NDArray[Any]:
         of_row = is_row_bit(self.n_bits)
