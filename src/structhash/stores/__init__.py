@@ -1,0 +1,10 @@
+"""Codes in the databases that users have: export, search, remove, info.
+
+Each store is a piece in this folder: a subclass of `structhash.stores.base.Store` in a file of its own. It
+gives the distances and the order of `structhash.search.Exact`.
+"""
+
+from structhash.stores.base import Store, StoreInfo
+from structhash.stores.duckdb import Duckdb
+
+__all__ = ["Duckdb", "Store", "StoreInfo"]
