@@ -6,5 +6,7 @@ gives the distances and the order of `structhash.search.Exact`.
 
 from structhash.stores.base import Store, StoreInfo
 from structhash.stores.duckdb import Duckdb
+from structhash.stores.pgvector import PGVector
+from structhash.stores.postgres import Postgres
 
-__all__ = ["Duckdb", "Store", "StoreInfo"]
+__all__ = ["Duckdb", "PGVector", "Postgres", "Store", "StoreInfo"]
