@@ -15,7 +15,7 @@ store = typer.Typer(
     help="Put the codes of an index into a database, and search them there.", no_args_is_help=True
 )
 
-_PLACE = "duckdb:FILE, or postgres: or pgvector: and an address such as postgresql://me@host/base"
+_PLACE = "duckdb:FILE, sqlite:FILE, or postgres: or pgvector: and an address such as postgresql://me@host/base"
 _Table = Annotated[str, typer.Option(help="Name of the table.")]
 
 

@@ -8,5 +8,6 @@ from structhash.stores.base import Store, StoreInfo
 from structhash.stores.duckdb import Duckdb
 from structhash.stores.pgvector import PGVector
 from structhash.stores.postgres import Postgres
+from structhash.stores.sqlite import SQLite
 
-__all__ = ["Duckdb", "PGVector", "Postgres", "Store", "StoreInfo"]
+__all__ = ["Duckdb", "PGVector", "Postgres", "SQLite", "Store", "StoreInfo"]

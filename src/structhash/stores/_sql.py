@@ -5,9 +5,8 @@ A code is a value of the type BIT of SQL: a text of n_bits digits, whose digit j
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,12 +14,12 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import row_slices
 from structhash.codes import PreparedQueries, unpack
+from structhash.stores._header import check_replaced, header, read_header
 from structhash.stores.base import Store, StoreInfo
 
 __all__ = ["SQLStore", "bit_texts"]
 
 _ROWS_AT_ONCE = 1 << 16
-_MADE_BY = "structhash"
 
 
 @dataclass(frozen=True)
@@ -61,30 +60,21 @@ class SQLStore(Store):
 
     def _about(self, connection: Any) -> StoreInfo:
         comment = self._comment(connection)
-        if comment is None:
-            raise ValueError(f"there is no table {self.table!r}; export codes first, or give another table")
-        about = self._read(comment)
-        if about is None:
-            raise ValueError(f"table {self.table!r} was not made by export; give another table")
+        about = read_header(comment, self.table)
         ((ntotal,),) = self._run(connection, f"SELECT count(*) FROM {self._quoted()}")
-        return StoreInfo(about["n_bits"], ntotal, about["id_kind"], about["source"])
+        return StoreInfo(about.n_bits, ntotal, about.id_kind, about.source)
 
     def _write(
         self, connection: Any, about: StoreInfo, codes: NDArray[np.uint8], ids: NDArray[Any], replace: bool
     ) -> None:
-        comment, name = self._comment(connection), self._quoted()
-        if comment is not None:
-            if self._read(comment) is None:
-                raise ValueError(f"table {self.table!r} is of another program; give another table")
-            if not replace:
-                raise ValueError(f"table {self.table!r} is there already; give another table, or replace=True")
+        name = self._quoted()
+        if check_replaced(self._comment(connection), self.table, replace):
             self._run(connection, f"DROP TABLE {name}")
         id_type, code_type = self._id_type(about.id_kind), self.code_type.format(n_bits=about.n_bits)
         self._run(connection, f"CREATE TABLE {name} (id {id_type} NOT NULL, code {code_type} NOT NULL)")
         for part in row_slices(len(codes), _ROWS_AT_ONCE):
             self._load(connection, ids[part].tolist(), bit_texts(codes[part], about.n_bits))
-        words = {"made_by": _MADE_BY, **asdict(about)}
-        said = json.dumps(words).replace("'", "''").replace("%", self._percent)
+        said = header(about).replace("'", "''").replace("%", self._percent)
         self._run(connection, f"COMMENT ON TABLE {name} IS '{said}'")
         self._finish(connection, about)
 
@@ -136,16 +126,6 @@ class SQLStore(Store):
     def _percent(self) -> str:
         """How a statement writes the character %."""
         return "%%" if self.mark == "%s" else "%"
-
-    @staticmethod
-    def _read(comment: str) -> dict[str, Any] | None:
-        """What the comment of a table says; None if it is not one of ours."""
-        try:
-            about = json.loads(comment)
-        except ValueError:
-            return None
-        ours = isinstance(about, dict) and about.get("made_by") == _MADE_BY
-        return about if ours and about.keys() >= {"n_bits", "id_kind", "source"} else None
 
 
 def bit_texts(codes: NDArray[np.uint8], n_bits: int) -> list[str]:
