@@ -39,11 +39,15 @@ def database(postgres):
         connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 
 
-@pytest.fixture(params=list(classes("stores")))
+SERVED = ("postgres", "pgvector")  # a server takes seconds to start
+
+
+@pytest.fixture(
+    params=[pytest.param(name, marks=[pytest.mark.slow] * (name in SERVED)) for name in classes("stores")]
+)
 def make_store(request, tmp_path):
     """A function of settings that makes a store of each kind, in an empty place."""
-    on_server = request.param in ("postgres", "pgvector")
-    place = request.getfixturevalue("database") if on_server else str(tmp_path / "codes.db")
+    place = request.getfixturevalue("database") if request.param in SERVED else str(tmp_path / "codes.db")
     return lambda **words: classes("stores")[request.param](place, **words)
 
 

@@ -49,7 +49,7 @@ def test_results_are_those_of_exact_for_100_000_codes_with_ties(make_store, tied
 
 
 @pytest.mark.parametrize("ids_of", [lambda n: None, numbers, text], ids=["running", "numbers", "text"])
-@pytest.mark.parametrize("n_bits", [1, 24, 100, 513])
+@pytest.mark.parametrize("n_bits", [1, 24, 100, 257])
 def test_results_are_those_of_exact(make_store, tied_codes, n_bits, ids_of):
     codes, queries = tied_codes(150, n_bits)
     store, ids = make_store(), ids_of(150)

@@ -7,6 +7,8 @@ import pytest
 from structhash.search import Exact
 from structhash.stores import PGVector, Postgres
 
+pytestmark = pytest.mark.slow  # a server takes seconds to start
+
 
 def plans(store, queries, k):
     """How the server finds the nearest, of each statement of a search."""
@@ -35,7 +37,6 @@ def searched(database, tied_codes):
     return database, queries, index
 
 
-@pytest.mark.slow
 def test_an_exact_search_does_not_use_the_graph(searched):
     address, queries, index = searched
     for store in (PGVector(address), Postgres(address)):
@@ -45,7 +46,6 @@ def test_an_exact_search_does_not_use_the_graph(searched):
     assert "Seq Scan on codes" in plan
 
 
-@pytest.mark.slow
 def test_the_graph_finds_exact_distances_and_as_many_as_asked_for(searched):
     address, queries, index = searched
     (plan, *_) = plans(PGVector(address, ef=100), queries, 10)

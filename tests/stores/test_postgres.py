@@ -29,6 +29,8 @@ psycopg.Copy.write_row = write_row_or_die
 Postgres(sys.argv[1]).export(np.zeros((100_000, 8), np.uint8), 64, replace=True)
 """
 
+pytestmark = pytest.mark.slow  # a server takes seconds to start
+
 
 def test_a_user_finds_bits_and_distances_in_sql(database, tied_codes):
     codes, queries = tied_codes(50, 100)
@@ -43,7 +45,6 @@ def test_a_user_finds_bits_and_distances_in_sql(database, tied_codes):
     np.testing.assert_array_equal(np.ravel(found), hamming(queries[:1], codes)[0])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("before", [False, True])
 def test_an_export_that_is_killed_leaves_what_was_there(database, tied_codes, before):
     codes, queries = tied_codes(70, 64)

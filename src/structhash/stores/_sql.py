@@ -59,8 +59,7 @@ class SQLStore(Store):
         """What the table gets after its rows. By default nothing."""
 
     def _about(self, connection: Any) -> StoreInfo:
-        comment = self._comment(connection)
-        about = read_header(comment, self.table)
+        about = read_header(self._comment(connection), self.table)
         ((ntotal,),) = self._run(connection, f"SELECT count(*) FROM {self._quoted()}")
         return StoreInfo(about.n_bits, ntotal, about.id_kind, about.source)
 

@@ -51,8 +51,8 @@ class Store:
     Parameters
     ----------
     place : str
-        Where the database is: the path of a file, or the address of a server. It is never shown, since an
-        address may hold a password.
+        Where the database is: the path of a file, or the address of a server. `repr` leaves it out, and so do
+        messages about a server, since an address may hold a password.
     table : str
         Name of the table. It may hold any characters that the database allows.
     """
