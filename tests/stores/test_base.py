@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from structhash.codes import PreparedQueries, prepare_values
+from structhash.codes import PreparedQueries, pack, prepare_values
 from structhash.search import Exact
 from structhash.stores import SQLite, StoreInfo
 
@@ -66,6 +66,20 @@ def test_results_are_those_of_exact(make_store, tied_codes, n_bits, ids_of):
     index.remove(gone)
     assert store.info().ntotal == 100
     assert_same(store.search(queries, 101), index.search(queries, 101))
+
+
+@pytest.mark.parametrize("n_bits", [24, 100])
+def test_sums_that_depend_on_their_order_are_those_of_exact(make_store, n_bits):
+    """A distance of 0 is such a sum, where the values of a query are large and tiny together."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (300, n_bits), dtype=np.uint8)
+    sizes = np.abs(rng.standard_normal((20, n_bits))) * 10.0 ** (-12 * rng.random((20, n_bits)))
+    real, codes = prepare_values(sizes * (2.0 * bits[:20] - 1)), pack(bits)
+    store = make_store()
+    store.export(codes, n_bits)
+    found = store.search(real, 20)
+    assert_same(found, exact(codes, n_bits).search(real, 20))
+    assert found[0][:, 0].any()
 
 
 @pytest.mark.parametrize("table", ODD_NAMES)

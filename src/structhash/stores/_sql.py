@@ -105,8 +105,11 @@ class SQLStore(Store):
                 "them with the reader 'bits', 'real' or 'cells', or search with Exact"
             )
         number = f"CAST({self.mark} AS DOUBLE PRECISION)"
-        terms = "".join(f" + {number} * get_bit(code, {bit})" for bit in range(queries.n_bits))
-        return f"CAST({number}{terms} AS REAL)"
+        terms = [f"{number} * get_bit(code, {bit})" for bit in range(queries.n_bits)]
+        groups = [
+            " + ".join(terms[first : first + 8]) for first in range(0, len(terms), 8)
+        ]  # as Exact adds them
+        return f"CAST({number} + (({') + ('.join(groups)})) AS REAL)"
 
     def _delete(self, connection: Any, kind: str, ids: list[Any]) -> list[Any]:
         chosen = f"SELECT unnest(CAST({self.mark} AS {'TEXT' if kind == 'text' else 'BIGINT'}[]))"
