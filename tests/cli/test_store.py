@@ -67,3 +67,11 @@ def test_an_index_with_weights_is_refused(run, files):
     assert found.exit_code == 2
     assert "weighs its bits, a store does not" in found.stderr
     assert not (files / "codes.db").exists()
+
+
+def test_store_alone_and_its_commands_say_how_they_are_used(run, done):
+    assert "Missing command" in run("store").stderr
+    for command in ("export", "search"):
+        text = done("store", command, "--help")
+        assert f"Example: structhash store {command} " in text
+        assert "…" not in text
