@@ -163,6 +163,17 @@ class ToyIndex(Exact):
         USED.append(k)
         return super().search(codes, k)
 """,
+    "stores": """
+from structhash.stores.duckdb import Duckdb
+
+@dataclass(frozen=True)
+class ToyStore(Duckdb):
+    "A DuckDB file under another name."
+
+    def export(self, codes, n_bits, ids=None, **options):
+        USED.append(n_bits)
+        super().export(codes, n_bits, ids, **options)
+""",
     "supervision": """
 from structhash.pair_weights import Comparisons
 from structhash.supervision.base import Supervision
@@ -233,6 +244,15 @@ def searches(folder):
     assert again.search(codes[:3], 1)[1].ravel().tolist() == [0, 1, 2]
 
 
+def stores(folder):
+    store, codes = (
+        classes("stores")["toy_store"](str(folder / "codes.db")),
+        np.arange(20, dtype=np.uint8)[:, None],
+    )
+    store.export(codes, 8)
+    assert store.search(codes[:3], 1)[1].ravel().tolist() == [0, 1, 2]
+
+
 def supervises(folder):
     encoder = StructHash(4, random_state=0).fit(X, load("supervision", "toy_supervision:step=2"))
     encoder.save(folder / "model")
@@ -259,6 +279,7 @@ USES = {
     "baselines": fits_by_method("toy_baseline:shift=0.25"),
     "metrics": scores,
     "indexes": searches,
+    "stores": stores,
     "supervision": supervises,
     "formats": reads,
 }
@@ -274,7 +295,7 @@ SPELLINGS = {
 
 def test_every_kind_has_a_toy():
     assert set(TOYS) == set(USES) == {*KINDS, "metrics"}
-    assert len(TOYS) == 12
+    assert len(TOYS) == 13
 
 
 @pytest.mark.parametrize("kind", TOYS)

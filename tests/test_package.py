@@ -20,7 +20,7 @@ LAYERS = [  # a module imports from its own layer and those above it in this lis
     {"_numerics"},
     {"pieces"},
     {"codes", "metrics", "pair_weights", "io"},
-    {"objectives", "supervision", "families", "embeddings", "search"},
+    {"objectives", "supervision", "families", "embeddings", "search", "stores"},
     {"masters"},
     {"training"},
     {"estimators"},

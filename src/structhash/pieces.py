@@ -45,6 +45,7 @@ KINDS = {
     "schedules": "structhash.masters.schedules",
     "baselines": "structhash.baselines",
     "indexes": "structhash.search",
+    "stores": "structhash.stores",
     "formats": "structhash.io.formats",
 }
 

@@ -27,7 +27,7 @@ from structhash.io import Codes, load_codes, map_array, suffixes
 from structhash.io.container import atomic
 from structhash.search import Index, Rescored, load_index
 
-__all__ = ["search"]
+__all__ = ["nearest_hits", "print_answer", "query_codes", "search"]
 
 _Queries = NDArray[np.uint8] | PreparedQueries
 
@@ -97,17 +97,12 @@ def search(
     check_output(out, index, queries, *files, makes="neighbours", force=force, suffix=".npz")
     _check_options(k, radius, model, rescore)
     searched = load_index(index)
-    codes, rows, doubts = _query_codes(queries, model, index, searched, choices, reader)
+    codes, rows, doubts = query_codes(queries, model, index, searched, choices, reader)
     by_block = _searcher(searched, codes, rows, among, rescore)
     asked, (hits, arrays) = _ask(searched, by_block, len(codes), k, radius)
     if out is not None:
         _write(out, arrays)
-    for doubt in doubts:
-        say("warning", doubt)
-    if as_json:
-        _print_json({"queries": len(codes), "bits": searched.n_bits, **asked}, hits)
-    else:
-        _print_hits(hits, out)
+    print_answer({"queries": len(codes), "bits": searched.n_bits, **asked}, hits, doubts, out, as_json)
 
 
 def _check_options(k: int | None, radius: float | None, model: Path | None, rescore: Rescoring | None) -> None:
@@ -150,7 +145,7 @@ def _ask(
     """What is asked of the index, and the answer."""
     k = min(k or _DEFAULT_K, max(1, len(index)))
     found = _in_blocks(n_queries, lambda part: search_block(part, k, radius))
-    return ({"k": k}, _nearest(found)) if radius is None else ({"radius": radius}, _within(found))
+    return ({"k": k}, nearest_hits(found)) if radius is None else ({"radius": radius}, _within(found))
 
 
 def _write(out: Path, arrays: dict[str, NDArray[Any]]) -> None:
@@ -159,7 +154,7 @@ def _write(out: Path, arrays: dict[str, NDArray[Any]]) -> None:
         np.savez(file, allow_pickle=False, **arrays)
 
 
-def _nearest(found: _Blocks) -> _Answer:
+def nearest_hits(found: _Blocks) -> _Answer:
     """The k nearest codes of each query, and the arrays that a file gets."""
     distances, ids = (np.concatenate(each) for each in zip(*found, strict=True))
     there = ids != ("" if ids.dtype == object else -1)
@@ -193,10 +188,33 @@ def _in_blocks(n_queries: int, search_block: Callable[[slice], tuple[NDArray[Any
     return found
 
 
-def _query_codes(
+def query_codes(
     path: Path, model: Path | None, index: Path, searched: Index, choices: Choices | None, reader: str
 ) -> tuple[_Queries, Any, list[str]]:
-    """The queries, from codes or from vectors; the vectors, if there are; what may be wrong with them."""
+    """Read queries for an index.
+
+    Parameters
+    ----------
+    path : path
+        A file of codes; with a model, a data file of vectors.
+    model : path or None
+    index : path
+        What the index is called in messages.
+    searched : Index
+        It says the length of the codes and their model.
+    choices : dict or None
+        How a data file is read.
+    reader : str
+        How vectors are read.
+
+    Returns
+    -------
+    queries : uint8 array or PreparedQueries
+    rows : array or None
+        The vectors, if there are.
+    doubts : list of str
+        What may be wrong with them.
+    """
     if model is None:
         if reader != "bits":
             raise ValueError(f"--reader {reader} reads vectors: give them as QUERIES, and --model")
@@ -287,6 +305,32 @@ def _unnamed(source: str | None, given: Path, index: Path, searched: Index) -> l
         f"{unnamed} does not say which model made its codes: that it is the model of {other} is not checked, "
         "and results are wrong otherwise"
     ]
+
+
+def print_answer(
+    about: dict[str, Any], hits: list[_Hit], doubts: list[str], out: Path | None, as_json: bool
+) -> None:
+    """Print what may be wrong, and the neighbours.
+
+    Parameters
+    ----------
+    about : dict
+        What was asked, for JSON.
+    hits : list
+        The results of each query.
+    doubts : list of str
+        Warnings.
+    out : path or None
+        The file that has all results.
+    as_json : bool
+        Whether to print JSON.
+    """
+    for doubt in doubts:
+        say("warning", doubt)
+    if as_json:
+        _print_json(about, hits)
+    else:
+        _print_hits(hits, out)
 
 
 def _print_json(about: dict[str, Any], hits: list[_Hit]) -> None:

@@ -1,0 +1,61 @@
+"""Arguments and help of the commands about codes in databases: store export, store search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from structhash.cli._options import Choices, Json, argument, reads_data
+
+__all__ = ["store"]
+
+store = typer.Typer(
+    help="Put the codes of an index into a database, and search them there.", no_args_is_help=True
+)
+
+_PLACE = "duckdb:FILE, sqlite:FILE, or postgres: or pgvector: and an address such as postgresql://me@host/base"
+_Table = Annotated[str, typer.Option(help="Name of the table.")]
+
+
+@store.command("export", epilog="Example: structhash store export i.structhash --to duckdb:codes.db")
+def _export(
+    index: Annotated[Path, argument("INDEX", "An index that index made.")],
+    to: Annotated[str, typer.Option(metavar="STORE", help=f"{_PLACE}.", show_default=False)],
+    table: _Table = "codes",
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the table if an export made it.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a table with the ids and codes of an index.
+
+    The table is there with all codes, or not at all. Leave a password out of
+    the address: PostgreSQL reads PGPASSWORD and ~/.pgpass.
+    """
+    from structhash.cli.store import export
+
+    export(index, to, table=table, replace=replace, as_json=as_json)
+
+
+@store.command("search", epilog="Example: structhash store search duckdb:codes.db x.npy --model m.structhash")
+@reads_data
+def _search(
+    place: Annotated[str, argument("STORE", f"{_PLACE}.")],
+    queries: Annotated[Path, argument("QUERIES", "Codes that encode made; with --model, vectors.")],
+    k: Annotated[int, typer.Option("-k", min=1, help="Neighbours of each query.")] = 10,
+    model: Annotated[Path | None, typer.Option(help="The model that encodes the queries.")] = None,
+    reader: Annotated[
+        str, typer.Option(help="bits, real, or the file of a fitted reader with one number a bit.")
+    ] = "bits",
+    table: _Table = "codes",
+    *,
+    choices: Choices,
+    as_json: Json = False,
+) -> None:
+    """Find the nearest codes of each query, as search does.
+
+    A line a neighbour: query, rank, id, distance. Equal distances come by id.
+    """
+    from structhash.cli.store import search
+
+    search(place, queries, k=k, model=model, reader=reader, table=table, choices=choices, as_json=as_json)

@@ -1,0 +1,77 @@
+"""``structhash store``."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from structhash import DistilHash, load_model
+from structhash.search import Exact, load_index
+
+X = load_digits()["data"].astype(np.float32)
+
+
+@pytest.fixture
+def files(tmp_path, done):
+    """A model without labels, rows, queries, and an index with text ids."""
+    DistilHash(24, random_state=0).fit(X[:300]).save(tmp_path / "m")
+    np.save(tmp_path / "rows.npy", X[:300])
+    np.save(tmp_path / "q.npy", X[300:310])
+    (tmp_path / "ids.txt").write_text("".join(f"doc-{i}\n" for i in range(300)))
+    done("encode", tmp_path / "m", tmp_path / "rows.npy", "-o", tmp_path / "c")
+    done("index", tmp_path / "c", "-o", tmp_path / "i", "--ids", tmp_path / "ids.txt")
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reader", ["bits", "real"])
+def test_a_store_answers_as_the_index(machine, done, files, reader):
+    place = f"duckdb:{files / 'codes.db'}"
+    made = machine("store", "export", files / "i", "--to", place, "--table", "a b")
+    assert made == {"codes": 300, "bits": 24, "store": "duckdb", "table": "a b"}
+    words = (files / "q.npy", "--model", files / "m", "--reader", reader, "-k", 7)
+    assert machine("store", "search", place, *words, "--table", "a b") == machine("search", files / "i", *words)
+    assert done("store", "search", place, *words, "--table", "a b") == done("search", files / "i", *words)
+
+
+def test_what_does_not_fit_is_refused(run, done, files):
+    place = f"duckdb:{files / 'codes.db'}"
+    done("store", "export", files / "i", "--to", place)
+    for words, message in (
+        (("export", files / "i", "--to", place), "is there already; give another table"),
+        (("export", files / "i", "--to", "nosql:x"), "'nosql' is no store; give one of duckdb, "),
+        (("export", files / "i", "--to", "duckdb"), "a colon and its place"),
+        (("search", f"duckdb:{files / 'none.db'}", files / "q.npy"), "no such file"),
+        (("search", place, files / "q.npy"), "for vectors, give --model MODEL too"),
+        (("search", place, files / "c", "--table", "t"), "there is no table 't'"),
+    ):
+        found = run("store", *words)
+        assert (found.exit_code, found.stdout) == (2, "")
+        assert message in found.stderr
+    done("store", "export", files / "i", "--to", place, "--replace")
+
+
+def test_codes_of_another_model_are_refused(run, done, files):
+    place = f"duckdb:{files / 'codes.db'}"
+    done("store", "export", files / "i", "--to", place)
+    assert load_index(files / "i").source == load_model(files / "m").fingerprint()
+    DistilHash(24, random_state=1).fit(X[300:600]).save(files / "m2")
+    found = run("store", "search", place, files / "q.npy", "--model", files / "m2")
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "made with another model than" in found.stderr
+
+
+def test_an_index_with_weights_is_refused(run, files):
+    index = Exact(8, np.arange(8))
+    index.save(files / "weighted")
+    found = run("store", "export", files / "weighted", "--to", f"duckdb:{files / 'codes.db'}")
+    assert found.exit_code == 2
+    assert "weighs its bits, a store does not" in found.stderr
+    assert not (files / "codes.db").exists()
+
+
+def test_store_alone_and_its_commands_say_how_they_are_used(run, done):
+    assert "Missing command" in run("store").stderr
+    for command in ("export", "search"):
+        text = done("store", command, "--help")
+        assert f"Example: structhash store {command} " in text
+        assert "…" not in text

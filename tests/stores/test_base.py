@@ -1,0 +1,166 @@
+"""The contract of a store, for every store: the results of Exact, all or nothing, right messages."""
+
+import numpy as np
+import pytest
+
+from structhash.codes import PreparedQueries, pack, prepare_values
+from structhash.search import Exact
+from structhash.stores import SQLite, StoreInfo
+
+ODD_NAMES = ["codes", 'a"b; DROP TABLE codes --', "50%s", "Größe {x} ?", "select", "it's"]
+
+
+def numbers(n):
+    return np.random.default_rng(2).permutation(3 * n)[:n]
+
+
+def text(n):
+    """Text whose order is not that of UTF-16, of a language or of Unicode normal forms."""
+    letters, rng = (
+        ["a", "B", "é", "e\u0301", "\uffff", "\U0001f600", "'", "\\", "\t", "\n", "%s", "_"],
+        np.random.default_rng(2),
+    )
+    return np.array([f"{''.join(rng.choice(letters, 3))}{i}" for i in range(n)], dtype=object)
+
+
+def exact(codes, n_bits, ids=None):
+    index = Exact(n_bits)
+    index.add(codes, ids)
+    return index
+
+
+def assert_same(found, expected):
+    for each, other in zip(found, expected, strict=True):
+        assert each.dtype == other.dtype
+        np.testing.assert_array_equal(each, other)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_bits", [24, 64, 100, 128])
+def test_results_are_those_of_exact_for_100_000_codes_with_ties(make_store, tied_codes, n_bits):
+    codes, queries = tied_codes(100_000, n_bits)
+    store = make_store()
+    for ids in (None, numbers(len(codes)), text(len(codes))):
+        index = exact(codes, n_bits, ids)
+        store.export(codes, n_bits, ids, replace=True)
+        assert_same(store.search(queries, 100), index.search(queries, 100))
+    real = prepare_values(np.random.default_rng(1).standard_normal((3, n_bits)))
+    assert_same(store.search(real, 100), index.search(real, 100))
+
+
+@pytest.mark.parametrize("ids_of", [lambda n: None, numbers, text], ids=["running", "numbers", "text"])
+@pytest.mark.parametrize("n_bits", [1, 24, 100, 257])
+def test_results_are_those_of_exact(make_store, tied_codes, n_bits, ids_of):
+    codes, queries = tied_codes(150, n_bits)
+    store, ids = make_store(), ids_of(150)
+    index = exact(codes, n_bits, ids)
+    store.export(codes, n_bits, ids, source="abc")
+    assert store.info() == StoreInfo(n_bits, 150, "text" if ids_of is text else "numbers", "abc")
+    real = prepare_values(np.random.default_rng(1).standard_normal((3, n_bits)))
+    for k in (1, 7, 150, 160):
+        assert_same(store.search(queries, k), index.search(queries, k))
+    for asked in (queries[:0], real, real[:0]):
+        assert_same(store.search(asked, 7), index.search(asked, 7))
+    gone = index.ids[::3]
+    store.remove(gone)
+    index.remove(gone)
+    assert store.info().ntotal == 100
+    assert_same(store.search(queries, 101), index.search(queries, 101))
+
+
+@pytest.mark.parametrize("n_bits", [24, 100])
+def test_sums_that_depend_on_their_order_are_those_of_exact(make_store, n_bits):
+    """A distance of 0 is such a sum, where the values of a query are large and tiny together."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (300, n_bits), dtype=np.uint8)
+    sizes = np.abs(rng.standard_normal((20, n_bits))) * 10.0 ** (-12 * rng.random((20, n_bits)))
+    real, codes = prepare_values(sizes * (2.0 * bits[:20] - 1)), pack(bits)
+    store = make_store()
+    store.export(codes, n_bits)
+    found = store.search(real, 20)
+    assert_same(found, exact(codes, n_bits).search(real, 20))
+    assert found[0][:, 0].any()
+
+
+@pytest.mark.parametrize("table", ODD_NAMES)
+def test_any_name_is_a_name_and_tables_are_apart(make_store, tied_codes, table):
+    (codes, queries), (others, _) = tied_codes(60, 24), tied_codes(40, 24)
+    store, other = make_store(table=table), make_store(table="others")
+    store.export(codes, 24, text(60), source="it's 100%s")
+    other.export(others, 24)
+    assert_same(store.search(queries, 9), exact(codes, 24, text(60)).search(queries, 9))
+    assert_same(other.search(queries, 9), exact(others, 24).search(queries, 9))
+    assert store.info().source == "it's 100%s"
+
+
+def test_an_empty_table_has_no_neighbours(make_store, tied_codes):
+    codes, queries = tied_codes(3, 24)
+    store = make_store()
+    store.export(codes[:0], 24)
+    assert store.info() == StoreInfo(24, 0, "numbers", None)
+    assert_same(store.search(queries, 2), Exact(24).search(queries, 2))
+
+
+def test_a_table_is_replaced_only_when_that_is_asked_for(make_store, tied_codes):
+    (codes, queries), (others, wide) = tied_codes(60, 24), tied_codes(50, 100)
+    store = make_store()
+    store.export(codes, 24)
+    with pytest.raises(ValueError, match="'codes' is there already; give another table, or replace=True"):
+        store.export(others, 100)
+    assert_same(store.search(queries, 9), exact(codes, 24).search(queries, 9))
+    store.export(others, 100, replace=True)
+    assert_same(store.search(wide, 9), exact(others, 100).search(wide, 9))
+
+
+def test_bad_input_changes_nothing(make_store, tied_codes):
+    codes, queries = tied_codes(60, 24)
+    store = make_store()
+    with pytest.raises(
+        (ValueError, FileNotFoundError), match=r"no table 'codes'; export codes first|no such file"
+    ):
+        store.search(queries, 1)
+    with pytest.raises(ValueError, match="ids must be unique, but 1 comes 60 times"):
+        store.export(codes, 24, np.ones(60, int))
+    with pytest.raises(ValueError, match="codes"):
+        store.export(codes, 64)
+    store.export(codes, 24)
+    for ids, wrong, match in (
+        ([3, 99], ValueError, "id 99 is not in the store"),
+        (["3"], TypeError, "ids that are numbers, got text"),
+        ([3, 3], ValueError, "unique"),
+        (None, TypeError, "got None"),
+        ([[3]], ValueError, "shape"),
+    ):
+        with pytest.raises(wrong, match=match):
+            store.remove(ids)
+    store.remove([])
+    assert store.info().ntotal == 60
+    with pytest.raises(ValueError, match="queries"):
+        store.search(tied_codes(3, 64)[1], 1)
+    with pytest.raises(ValueError, match="prepared for 64 bits"):
+        store.search(prepare_values(np.ones((1, 64))), 1)
+    for k, wrong in ((0, ValueError), (1.5, TypeError), (10**9, ValueError)):
+        with pytest.raises(wrong, match="k"):
+            store.search(queries, k)
+
+
+def test_tables_of_numbers_are_read_right_or_refused(make_store, tied_codes):
+    store = make_store()
+    store.export(tied_codes(60, 24)[0], 24)
+    tables = PreparedQueries(24, [0.0], np.random.default_rng(0).random((1, 3, 256)))
+    if isinstance(store, SQLite):
+        assert_same(store.search(tables, 9), exact(tied_codes(60, 24)[0], 24).search(tables, 9))
+        return
+    with pytest.raises(ValueError, match=r"one number a bit, got tables or a decoder; .* or search with Exact"):
+        store.search(tables, 1)
+
+
+def test_the_place_is_not_shown(make_store):
+    store = make_store()
+    assert store.place not in repr(store)
+
+
+@pytest.mark.parametrize("words", [{"table": ""}, {"table": "a\0b"}, {"table": 3}])
+def test_what_is_no_name_is_refused(make_store, words):
+    with pytest.raises(ValueError, match=r"table=.*: give text"):
+        make_store(**words)

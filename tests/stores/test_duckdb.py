@@ -1,0 +1,90 @@
+"""DuckDB files: what SQL sees, what a killed export leaves, and files that are not right."""
+
+import signal
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pytest
+
+from structhash.codes import hamming, unpack
+from structhash.search import Exact
+from structhash.stores import Duckdb
+
+KILLED = """
+import os, signal, sys
+import numpy as np
+from structhash.stores import Duckdb
+
+load = Duckdb._load
+
+def load_and_die(self, connection, ids, bits):
+    load(self, connection, ids, bits)
+    if ids[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Duckdb._load = load_and_die
+Duckdb(sys.argv[1]).export(np.zeros((100_000, 8), np.uint8), 64, replace=True)
+"""
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Duckdb(str(tmp_path / "codes.db"))
+
+
+def test_a_user_finds_bits_and_distances_in_sql(store, tied_codes):
+    codes, queries = tied_codes(50, 100)
+    store.export(codes, 100)
+    digits = "".join(map(str, unpack(queries[:1], 100)[0]))
+    with duckdb.connect(store.place, read_only=True) as connection:
+        bits = connection.execute("SELECT CAST(code AS TEXT) FROM codes ORDER BY id").fetchall()
+        found = connection.execute(
+            "SELECT bit_count(xor(code, ?::BIT)) FROM codes ORDER BY id", [digits]
+        ).fetchall()
+    assert [row[0] for row in bits] == ["".join(map(str, row)) for row in unpack(codes, 100)]
+    np.testing.assert_array_equal(np.ravel(found), hamming(queries[:1], codes)[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", [False, True])
+def test_an_export_that_is_killed_leaves_what_was_there(store, tied_codes, before):
+    codes, queries = tied_codes(70, 64)
+    if before:
+        store.export(codes, 64)
+    done = subprocess.run([sys.executable, "-c", KILLED, store.place], check=False)
+    assert done.returncode == -signal.SIGKILL
+    if before:
+        assert store.info().ntotal == 70
+    else:
+        with pytest.raises((ValueError, OSError), match=r"export codes first"):
+            store.info()
+    store.export(codes, 64, replace=True)
+    index = Exact(64)
+    index.add(codes)
+    for found, expected in zip(store.search(queries, 9), index.search(queries, 9)):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_table_of_another_program_stays(store, tied_codes):
+    with duckdb.connect(store.place) as connection:
+        connection.execute('CREATE TABLE Codes (a INTEGER); COMMENT ON TABLE Codes IS \'{"made_by": "me"}\'')
+    with pytest.raises(ValueError, match="'codes' is of another program; give another table"):
+        store.export(tied_codes(3, 8)[0], 8, replace=True)
+    with pytest.raises(ValueError, match="'codes' was not made by export"):
+        store.info()
+
+
+def test_what_is_no_file_of_duckdb_is_refused(tmp_path, tied_codes):
+    (tmp_path / "a.csv").write_text("a,b\n" * 9000)
+    (tmp_path / "a.txt").write_text("no database " * 9000)
+    codes = tied_codes(3, 8)[0]
+    for place in (str(tmp_path / "a.csv"), "", ":memory:"):  # DuckDB would put the table into memory
+        with pytest.raises(ValueError, match=r"it is no DuckDB file; give the path of one"):
+            Duckdb(place).export(codes, 8)
+    with pytest.raises(OSError, match=r"DuckDB cannot use .*a\.txt"):
+        Duckdb(str(tmp_path / "a.txt")).export(codes, 8)
+    with pytest.raises(FileNotFoundError, match=r"no such file: .*none\.db; export codes first"):
+        Duckdb(str(tmp_path / "none.db")).info()
+    assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "a.txt"}

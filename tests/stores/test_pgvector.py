@@ -1,0 +1,67 @@
+"""pgvector: what its graph finds, and that an exact search does not go through it."""
+
+import numpy as np
+import psycopg
+import pytest
+
+from structhash.search import Exact
+from structhash.stores import PGVector, Postgres
+
+pytestmark = pytest.mark.slow  # a server takes seconds to start
+
+
+def plans(store, queries, k):
+    """How the server finds the nearest, of each statement of a search."""
+    found = []
+
+    def explain(connection, statement, values=()):
+        if statement.startswith(("SELECT CAST(code", "WITH")):
+            plan = Postgres._run(store, connection, f"EXPLAIN {statement}", values)
+            found.append("\n".join(row[0] for row in plan))
+        return Postgres._run(store, connection, statement, values)
+
+    object.__setattr__(store, "_run", explain)
+    store.search(queries, k)
+    return found
+
+
+@pytest.fixture
+def searched(database, tied_codes):
+    """A table with a graph, its address, its queries, and Exact."""
+    codes, queries = tied_codes(3000, 64)
+    index = Exact(64)
+    index.add(codes)
+    PGVector(database, ef=1).export(codes, 64)
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("ANALYZE codes")
+    return database, queries, index
+
+
+def test_an_exact_search_does_not_use_the_graph(searched):
+    address, queries, index = searched
+    for store in (PGVector(address), Postgres(address)):
+        for found, expected in zip(store.search(queries, 50), index.search(queries, 50)):
+            np.testing.assert_array_equal(found, expected)
+    (plan, *_) = plans(PGVector(address), queries, 50)
+    assert "Seq Scan on codes" in plan
+
+
+def test_the_graph_finds_exact_distances_and_as_many_as_asked_for(searched):
+    address, queries, index = searched
+    (plan, *_) = plans(PGVector(address, ef=100), queries, 10)
+    assert "Index Scan using codes_code_idx" in plan
+    nearest = index.search(queries, 3000)
+    known = [dict(zip(*row)) for row in zip(nearest[1].tolist(), nearest[0].tolist())]
+    for ef, k in ((1, 10), (100, 10), (1000, 1000), (100, 1500)):
+        distances, ids = PGVector(address, ef=ef).search(queries, k)
+        order = np.lexsort([ids, distances])
+        np.testing.assert_array_equal(order, np.tile(np.arange(k), (len(queries), 1)))
+        assert [[each[i] for i in row] for each, row in zip(known, ids.tolist())] == distances.tolist()
+    recall = (PGVector(address, ef=1000).search(queries, 10)[0] == nearest[0][:, :10]).mean()
+    assert recall > 0.9
+
+
+@pytest.mark.parametrize("ef", [-1, 1001, 1.5, True])
+def test_ef_is_what_pgvector_takes(ef):
+    with pytest.raises(ValueError, match=r"ef=.*: give 0, or a whole number up to 1000"):
+        PGVector("", ef=ef)

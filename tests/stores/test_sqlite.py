@@ -1,0 +1,93 @@
+"""SQLite files: what SQL sees, what a killed export leaves, and files that are not right."""
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from structhash.search import Exact
+from structhash.stores import SQLite
+
+KILLED = """
+import os, signal, sys
+import numpy as np
+from structhash.stores import SQLite
+
+write = SQLite._write
+
+def write_and_die(self, *given):
+    write(self, *given)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+SQLite._write = write_and_die
+SQLite(sys.argv[1]).export(np.zeros((1_000_000, 8), np.uint8), 64, replace=True)
+"""
+
+
+@pytest.fixture
+def store(tmp_path):
+    return SQLite(str(tmp_path / "a %41?b#.sqlite"))
+
+
+def execute(place, statement):
+    with closing(sqlite3.connect(place)) as connection:
+        found = connection.execute(statement).fetchall()
+        connection.commit()
+    return found
+
+
+def test_a_user_finds_packed_bytes_in_sql(store, tied_codes):
+    codes, _ = tied_codes(50, 100)
+    store.export(codes, 100)
+    found = execute(store.place, "SELECT code FROM codes ORDER BY id")
+    assert [row[0] for row in found] == [row.tobytes() for row in codes]
+    with pytest.raises(sqlite3.IntegrityError):
+        execute(store.place, "INSERT INTO codes VALUES (99, x'00')")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", [False, True])
+def test_an_export_that_is_killed_leaves_what_was_there(store, tied_codes, before):
+    codes, queries = tied_codes(70, 64)
+    if before:
+        store.export(codes, 64)
+    done = subprocess.run([sys.executable, "-c", KILLED, store.place], check=False)
+    assert done.returncode == -signal.SIGKILL
+    if before:
+        assert store.info().ntotal == 70
+    else:
+        with pytest.raises(ValueError, match="export codes first"):
+            store.info()
+    store.export(codes, 64, replace=True)
+    index = Exact(64)
+    index.add(codes)
+    for found, expected in zip(store.search(queries, 9), index.search(queries, 9)):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("source", ["*/", "/* ", " */)", "a/b\\/*"])
+def test_a_source_does_not_end_the_comment_that_holds_it(store, tied_codes, source):
+    store.export(tied_codes(3, 8)[0], 8, source=source)
+    assert store.info().source == source
+
+
+def test_a_table_of_another_program_stays(store, tied_codes):
+    execute(store.place, "CREATE TABLE Codes (a)")
+    with pytest.raises(ValueError, match="'codes' is of another program; give another table"):
+        store.export(tied_codes(3, 8)[0], 8, replace=True)
+    with pytest.raises(ValueError, match="'codes' was not made by export"):
+        store.info()
+
+
+def test_what_is_no_file_of_sqlite_is_refused(tmp_path, tied_codes):
+    (tmp_path / "a.txt").write_text("no database " * 9000)
+    for place in (str(tmp_path / "a.txt"), str(tmp_path), str(tmp_path / "none" / "a")):
+        with pytest.raises(OSError, match="SQLite cannot use"):
+            SQLite(place).export(tied_codes(3, 8)[0], 8)
+    with pytest.raises(FileNotFoundError, match=r"no such file: .*none\.db; export codes first"):
+        SQLite(str(tmp_path / "none.db")).info()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
