@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from structhash.cli.display import print_facts
-from structhash.io import container, facts, load_codes, suffixes
+from structhash.io import container, facts, holds_codes, load_codes, suffixes
 from structhash.io.codes import CODES
 
 if TYPE_CHECKING:
@@ -26,9 +26,15 @@ def print_info(path: Path, as_json: bool, choices: Choices | None = None) -> Non
     choices : dict, optional
         How a data file is read: keywords of `structhash.io.read`.
     """
-    is_data = path.suffix.lower() in suffixes()
-    found = facts(path, **(choices or {})) if is_data else _container_facts(path)
-    print_facts({"file": str(path), **found}, as_json)
+    print_facts({"file": str(path), **_facts(path, choices or {})}, as_json)
+
+
+def _facts(path: Path, choices: Choices) -> dict[str, Any]:
+    """Facts of a file of any kind."""
+    suffix = path.suffix.lower()
+    if suffix == ".parquet" and path.is_file() and path.stat().st_size and holds_codes(path):
+        return {"kind": CODES, **_codes_facts(path)}
+    return facts(path, **choices) if suffix in suffixes() else _container_facts(path)
 
 
 def _container_facts(path: Path) -> dict[str, Any]:
@@ -77,6 +83,7 @@ def _codes_facts(path: Path) -> dict[str, Any]:
     return {
         "rows": len(codes.table),
         "bits": codes.n_bits,
+        "ids": None if codes.ids is None else "text" if codes.ids.dtype == object else "numbers",
         "model": codes.source,
         "coded as": codes.coded_as,
         "queries differ": codes.queries_differ,

@@ -24,12 +24,13 @@ def read(
     label: str | None = None,
     ignore: Sequence[str] = (),
     features: Sequence[str] | None = None,
+    column: str | None = None,
+    id: str | None = None,
 ) -> Dataset:
     """Read a data set.
 
-    The extension of the file, in any case, chooses the format; `suffixes` lists the known ones, and the class
-    of each format in `structhash.io.formats` describes what its files hold. Where a file allows two answers,
-    such as which column holds the labels, the error has the question and these keywords answer it.
+    The extension of the file, in any case, chooses the format of `structhash.io.formats`. Where a file allows
+    two answers, such as which column holds the labels, the error has the question and these keywords answer it.
 
     Parameters
     ----------
@@ -37,13 +38,15 @@ def read(
     header : bool, optional
         Whether the first line of a .csv file names the columns.
     label : str, optional
-        The column (.csv) or array (.npz) of labels, "none" if there is none. A column without a name is called
-        by its number, from 1.
+        The column or array (.npz) of labels, "none" if there is none. A column without a name is called by its
+        number, from 1.
     ignore : sequence of str
-        Columns of a .csv file that are neither features nor labels; ["none"] if there are none.
+        Columns of a table that are neither features nor labels; ["none"] if there are none.
     features : sequence of str, optional
-        Names of the features, where they are known, such as those of a model. X has these columns of a .csv
-        file, in this order; the others are left out. A format without names takes no notice.
+        Names of the features, where they are known, such as those of a model: X has these columns, in this
+        order. A format without names takes no notice.
+    column, id : str, optional
+        The columns of vectors and of ids of a .parquet file; id="none" if there are no ids.
 
     Returns
     -------
@@ -71,6 +74,7 @@ def read(
     """
     path = Path(path)
     settings = {"header": header, "label": label, "ignore": ignore, "features": features}
+    settings |= {"column": column, "id": id}
     return check_dataset(_format_of(path, settings).read(path), path)
 
 
@@ -113,7 +117,7 @@ def suffixes() -> tuple[str, ...]:
     """Extensions of data files, lower case, with the dot.
 
     >>> suffixes()
-    ('.csv', '.npy', '.npz')
+    ('.csv', '.npy', '.npz', '.parquet', '.arrow', '.feather')
     """
     return tuple(_formats())
 
