@@ -58,8 +58,8 @@ def needed(project):
 
 
 def test_the_package_imports_what_it_declares(needed):
-    assert imported(SOURCES) == needed[""] | needed["faiss"] | needed["parquet"]
-    assert not needed[""] & (needed["faiss"] | needed["parquet"])
+    assert imported(SOURCES) == needed[""] | needed["faiss"] | needed["parquet"] | needed["hdf5"]
+    assert not needed[""] & (needed["faiss"] | needed["parquet"] | needed["hdf5"])
 
 
 def test_the_benchmarks_import_what_the_report_extra_adds(needed):
@@ -67,16 +67,19 @@ def test_the_benchmarks_import_what_the_report_extra_adds(needed):
 
 
 def test_the_tests_import_what_the_development_extra_adds(needed):
-    assert imported(ROOT / "tests") <= needed[""] | needed["faiss"] | needed["parquet"] | needed["dev"]
+    assert (
+        imported(ROOT / "tests")
+        <= needed[""] | needed["faiss"] | needed["parquet"] | needed["hdf5"] | needed["dev"]
+    )
 
 
-@pytest.mark.parametrize("extra", ["faiss", "parquet"])
+@pytest.mark.parametrize("extra", ["faiss", "parquet", "hdf5"])
 def test_the_development_extra_brings_the_others(project, extra):
     assert f"structhash[{extra}]" in project["optional-dependencies"]["dev"]
 
 
 def test_every_extra_has_a_use(project):
-    assert set(project["optional-dependencies"]) == {"faiss", "parquet", "report", "dev"}
+    assert set(project["optional-dependencies"]) == {"faiss", "parquet", "hdf5", "report", "dev"}
 
 
 def test_imports_and_requirements_are_read_right():

@@ -82,7 +82,7 @@ def test_a_new_file_in_the_folder_is_a_new_format(toy, tmp_path):
     toy.rename(tmp_path / "data.BLANKS")
     assert facts(tmp_path / "data.BLANKS") == {"kind": "data", "rows": 3, "features": 2, "dtype": "int8"}
     assert np.concatenate(list(read_rows(tmp_path / "data.BLANKS").blocks)).tolist() == [[1, 2], [3, 4], [5, 6]]
-    with pytest.raises(ValueError, match=r"known are \.csv, .*, \.toy, \.blanks$"):
+    with pytest.raises(ValueError, match=r"known are \.csv, .*, \.toy, \.blanks"):
         read(tmp_path / "data.txt")
 
 
@@ -95,10 +95,7 @@ def test_the_command_line_takes_a_new_format_without_another_edit(toy, tmp_path)
     assert "cannot write" in found.stderr
     assert ".toy files hold data" in found.stderr
     (tmp_path / "text").write_text("1 2")
-    assert (
-        "data files end in .csv, .npy, .npz, .parquet, .arrow, .feather, .toy, .blanks"
-        in run(app, ["info", str(tmp_path / "text")]).stderr
-    )
+    assert f"data files end in {', '.join(suffixes())}" in run(app, ["info", str(tmp_path / "text")]).stderr
 
 
 def test_a_choice_that_a_format_lacks_is_refused(tmp_path):
@@ -123,7 +120,7 @@ def test_a_choice_that_a_format_lacks_is_refused(tmp_path):
             b"MATLAB 5.0 MAT-file\0",
             r"it is a MATLAB file, not a \.npz file; write its arrays to a \.npz",
         ),
-        ("y.npz", b"\x89HDF\r\n\x1a\n", r"it is an HDF5 file, not a \.npz file; write its arrays"),
+        ("y.npz", b"\x89HDF\r\n\x1a\n", r"it is an HDF5 \(\.hdf5 or \.h5\) file, not a \.npz file"),
         ("x.npy", b"\x1f\x8b\x08", r"it is gzip-compressed, not a \.npy file; unpack it first"),
         ("x.csv", b"\xd0\xcf\x11\xe0\0\0", "it is a file of an office program; save its table"),
         ("x.csv.bz2", bz2.compress(b"1,2\n"), "it is bzip2-compressed; unpack"),
@@ -143,7 +140,7 @@ def test_the_toy_is_gone_again():
 
 @pytest.mark.parametrize("function", [read, facts])
 def test_files_refused(tmp_path, function):
-    with pytest.raises(ValueError, match=r"unknown extension '\.txt', known are \.csv, \.npy, \.npz"):
+    with pytest.raises(ValueError, match=r"unknown extension '\.txt', known are \.csv, .*\.npy, \.npz"):
         function(tmp_path / "data.txt")
     for suffix in suffixes():
         path = tmp_path / f"data{suffix}"

@@ -20,7 +20,7 @@ _SIGNATURES = {  # first bytes: what the file is, and what to do with it where w
     b"PAR1": ("a Parquet (.parquet) file", ""),
     b"ARROW1": ("an Arrow (.arrow or .feather) file", ""),
     b"MATLAB": ("a MATLAB file", "; write its arrays to a .npz file"),
-    b"\x89HDF": ("an HDF5 file", "; write its arrays to a .npz file"),
+    b"\x89HDF": ("an HDF5 (.hdf5 or .h5) file", ""),
     b"\xd0\xcf\x11\xe0": ("a file of an office program", "; save its table as a .csv file"),
 }
 

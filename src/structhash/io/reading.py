@@ -116,8 +116,8 @@ def facts(path: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
 def suffixes() -> tuple[str, ...]:
     """Extensions of data files, lower case, with the dot.
 
-    >>> suffixes()
-    ('.csv', '.npy', '.npz', '.parquet', '.arrow', '.feather')
+    >>> ".csv" in suffixes(), ".parquet" in suffixes()
+    (True, True)
     """
     return tuple(_formats())
 
