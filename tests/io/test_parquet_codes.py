@@ -55,7 +55,7 @@ def test_another_program_finds_ids_codes_and_their_description(tmp_path):
 
 
 def test_many_rows_are_groups_and_the_same_codes_the_same_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("structhash.io._parquet_codes._ROWS_OF_GROUP", 1000)
+    monkeypatch.setattr("structhash.io.parquet_codes._ROWS_OF_GROUP", 1000)
     codes, ids = table(2500, 24), np.arange(2500)[::-1].copy()
     for name, size in (("a.parquet", 2500), ("b.parquet", 33)):
         blocks = (codes[i : i + size] for i in range(0, 2500, size))

@@ -147,7 +147,9 @@ def test_files_refused(tmp_path, function):
         with pytest.raises(FileNotFoundError, match="no such file"):
             function(path)
         path.mkdir()
-        with pytest.raises(ValueError, match="it is not a file but a folder"):
+        with pytest.raises(
+            ValueError, match="it is not a file but several, no file; give a folder or a pattern of data"
+        ):
             function(path)
         path.rmdir()
         path.touch()

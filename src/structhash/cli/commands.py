@@ -133,7 +133,11 @@ def _encode(
     model: Model,
     data: Data,
     out: Annotated[
-        Path, output("The file to write: names the model (.parquet: a table), or, if .npy, is a bare array.")
+        Path,
+        output(
+            "The file to write: names the model (.parquet: a table), or, if .npy, is a bare array. "
+            "A folder: a file for each of DATA."
+        ),
     ],
     bits: Annotated[
         int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import BLOCK_ROWS, row_slices
+from structhash.cli._encode_parts import encode_parts
 from structhash.cli.console import say
 from structhash.cli.display import bar, print_facts
 from structhash.cli.inputs import Choices, check_columns
 from structhash.cli.outputs import check_output
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
-from structhash.io import CODE_SUFFIXES, Rows, read_rows, save_codes, suffixes
+from structhash.io import CODE_SUFFIXES, Rows, parts_of, read_rows, save_codes, suffixes
 
 __all__ = ["ROWS_AT_ONCE", "coded", "encode", "write_codes"]
 
@@ -41,9 +42,10 @@ def encode(
     model : path
         A model file.
     data : path
-        A data file.
+        A data file, a folder of such files, or a pattern of their names.
     out : path
         The file to write: a bare array if its name ends in .npy, else one that names the model and keeps ids.
+        Or a folder, for a file of codes from each file of vectors.
     bits : int or None
         Length of the codes; None for all bits of the model.
     as_queries : bool
@@ -53,26 +55,59 @@ def encode(
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
     """
-    check_output(out, model, data, makes="codes", force=force, refused=tuple({*suffixes()} - {*CODE_SUFFIXES}))
+    files = parts_of(data)
+    in_parts = out.is_dir() or (files is not None and not out.suffix)
+    if not in_parts:
+        refused = tuple({*suffixes()} - {*CODE_SUFFIXES})
+        check_output(out, model, data, *(files or ()), makes="codes", force=force, refused=refused)
     encoder = load_model(model)
-    rows = read_rows(data, as_queries, features=encoder.column_names_, **choices)
-    check_columns(rows.names, data, encoder.column_names_, "the model")
-    n_bits = write_codes(encoder, rows, out, bits, as_queries, force)
-    n_rows = rows.shape[0]
-    facts: dict[str, Any] = {"rows": n_rows, "bits": n_bits, "bytes": n_rows * -(-n_bits // 8)}
-    if rows.ids is not None and out.suffix.lower() == ".npy":
+    n_bits = bits or encoder.n_bits_
+
+    def opened(source: Path) -> Rows:
+        rows = read_rows(source, as_queries, features=encoder.column_names_, **choices)
+        check_columns(rows.names, source, encoder.column_names_, "the model")
+        _check_rows(encoder, rows, bits)
+        return rows
+
+    def write(source: Path, target: Path, ours: bool) -> int:
+        rows = opened(source)
+        write_codes(encoder, rows, target, n_bits, as_queries, force or ours)
+        return rows.shape[0]
+
+    rows = opened(data)
+    if in_parts:
+        how = {"source": encoder.fingerprint(), "n_bits": n_bits, "coded_as": _word(as_queries), **choices}
+        made, n_kept = encode_parts(files or [data], out, how, write)
+        facts: dict[str, Any] = {"files": len(made), "complete before": n_kept}
+    else:
+        write_codes(encoder, rows, out, n_bits, as_queries, force)
+        facts = _ids_facts(rows, out)
+    sizes = {"rows": rows.shape[0], "bits": n_bits, "bytes": rows.shape[0] * -(-n_bits // 8)}
+    print_facts({**sizes, **facts, "coded as": _word(as_queries), "file": str(out)}, as_json)
+
+
+def _check_rows(encoder: HashEncoder, rows: Rows, bits: int | None) -> None:
+    """ValueError if a model cannot encode such rows, or has fewer bits."""
+    if rows.shape[0] or rows.shape[1]:  # a file without rows may not say how many columns it has
+        encoder.encode(np.zeros((1, rows.shape[1]), np.float32), bits)
+
+
+def _ids_facts(rows: Rows, out: Path) -> dict[str, Any]:
+    """The column of ids, where the file of codes keeps them."""
+    if rows.ids is None:
+        return {}
+    if out.suffix.lower() == ".npy":
         say(
             "warning",
             f"{out} is a bare array, which keeps no ids: give a name that ends in .parquet to keep them",
         )
-    elif rows.ids is not None:
-        facts["ids"] = rows.ids.name
-    print_facts({**facts, "coded as": _word(as_queries), "file": str(out)}, as_json)
+        return {}
+    return {"ids": rows.ids.name}
 
 
 def write_codes(
-    encoder: HashEncoder, rows: Rows, out: Path, bits: int | None, as_queries: bool, force: bool
-) -> int:
+    encoder: HashEncoder, rows: Rows, out: Path, n_bits: int, as_queries: bool, force: bool
+) -> None:
     """Encode rows into a file of codes, which keeps their ids.
 
     Parameters
@@ -80,25 +115,17 @@ def write_codes(
     encoder : HashEncoder
     rows : Rows
     out : path
-    bits : int or None
-        Length of the codes; None for all bits of the model.
+    n_bits : int
+        Length of the codes.
     as_queries, force : bool
         As of `encode`.
-
-    Returns
-    -------
-    int
-        Length of the codes.
     """
-    n_rows, n_columns = rows.shape
     code = encoder.encode_queries if as_queries else encoder.encode
-    code(np.zeros((1, n_columns), np.float32), bits)  # checks columns and bits
-    n_bits = bits or encoder.n_bits_
-    with bar("encode", n_rows, _word(as_queries), ROWS_AT_ONCE) as advance:
+    with bar("encode", rows.shape[0], _word(as_queries), ROWS_AT_ONCE) as advance:
         save_codes(
             out,
-            coded(code, rows.blocks, bits, advance),
-            n_rows,
+            coded(code, rows.blocks, n_bits, advance),
+            rows.shape[0],
             n_bits,
             encoder.fingerprint(),
             coded_as=_word(as_queries),
@@ -107,7 +134,6 @@ def write_codes(
             ids=rows.ids,
             force=force,
         )
-    return n_bits
 
 
 def _word(as_queries: bool) -> str:

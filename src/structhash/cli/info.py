@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from structhash.cli.display import print_facts
-from structhash.io import container, facts, holds_codes, load_codes, suffixes
+from structhash.io import container, facts, holds_codes, load_codes, parts_of, suffixes
 from structhash.io.codes import CODES
+from structhash.io.manifest import MANIFEST
 
 if TYPE_CHECKING:
     from structhash.cli.inputs import Choices
@@ -32,9 +33,12 @@ def print_info(path: Path, as_json: bool, choices: Choices | None = None) -> Non
 def _facts(path: Path, choices: Choices) -> dict[str, Any]:
     """Facts of a file of any kind."""
     suffix = path.suffix.lower()
+    if path.is_dir() and (path / MANIFEST).exists():
+        return {"kind": CODES, **_codes_facts(path)}
     if suffix == ".parquet" and path.is_file() and path.stat().st_size and holds_codes(path):
         return {"kind": CODES, **_codes_facts(path)}
-    return facts(path, **choices) if suffix in suffixes() else _container_facts(path)
+    is_data = suffix in suffixes() or parts_of(path) is not None
+    return facts(path, **choices) if is_data else _container_facts(path)
 
 
 def _container_facts(path: Path) -> dict[str, Any]:

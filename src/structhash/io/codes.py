@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from structhash._numerics.validation import describe
 from structhash.codes import check_codes, check_n_bits
 from structhash.io import container
-from structhash.io._parquet_codes import holds_codes, read_parquet_codes, write_parquet_codes
+from structhash.io.parquet_codes import holds_codes, read_parquet_codes, write_parquet_codes
 from structhash.io._stored_ids import stored_ids, take_ids
 from structhash.io.arrays import read_codes
 from structhash.io.container import atomic
 from structhash.io.formats.base import Ids
+from structhash.io.manifest import finished_parts
 
 __all__ = ["CODES", "CODE_SUFFIXES", "Codes", "holds_codes", "load_codes", "save_codes"]
 
@@ -115,7 +116,7 @@ def _write_bare(path: Path, codes: container.Blocks, force: bool) -> None:
 
 
 def load_codes(path: str | os.PathLike[str]) -> Codes:
-    """Read a file of codes of any kind; the inverse of `save_codes`.
+    """Read a file of codes of any kind, or a folder of parts that `structhash encode` wrote.
 
     Raises
     ------
@@ -125,6 +126,8 @@ def load_codes(path: str | os.PathLike[str]) -> Codes:
         If it is damaged, or holds something else.
     """
     path = Path(path)
+    if path.is_dir():
+        return _joined(path, [load_codes(part) for part in finished_parts(path)])
     if path.suffix.lower() == ".npy":
         return Codes(read_codes(path), None, None)
     ids: NDArray[Any] | None = None
@@ -144,6 +147,17 @@ def load_codes(path: str | os.PathLike[str]) -> Codes:
         return Codes(check_codes(arrays["codes"], n_bits), n_bits, source, **about, ids=ids)
     except (TypeError, ValueError) as error:
         raise ValueError(f"cannot read {path}: {error}; write the codes again") from None
+
+
+def _joined(path: Path, parts: list[Codes]) -> Codes:
+    """Codes of several files as one table; ValueError if they were not made in one way."""
+    first = parts[0]
+    ids = [part.ids for part in parts if part.ids is not None]
+    kinds = {part[1:6] for part in parts} | {(None if part.ids is None else part.ids.dtype) for part in parts}
+    if len(kinds) != 2:
+        raise ValueError(f"cannot read {path}: its parts differ in model, length or ids; encode again into it")
+    table = np.concatenate([part.table for part in parts])
+    return first._replace(table=table, ids=np.concatenate(ids) if ids else None)
 
 
 def _one_of(header: container.Header, name: str, allowed: tuple[Any, ...]) -> Any:

@@ -11,10 +11,11 @@ from typing import Any
 from structhash import pieces
 from structhash._numerics.validation import describe
 from structhash.io._opening import check_file
+from structhash.io._parts import find_parts, join_datasets, join_rows
 from structhash.io.dataset import Dataset, check_dataset
 from structhash.io.formats.base import Format, Rows
 
-__all__ = ["facts", "read", "read_rows", "suffixes"]
+__all__ = ["facts", "parts_of", "read", "read_rows", "suffixes"]
 
 
 def read(
@@ -35,6 +36,7 @@ def read(
     Parameters
     ----------
     path : str or path
+        A file, or several as one data set: a folder, or a pattern such as ``vectors/*.parquet``.
     header : bool, optional
         Whether the first line of a .csv file names the columns.
     label : str, optional
@@ -58,7 +60,7 @@ def read(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the extension is unknown, the path is a folder, the file is empty or damaged or holds Python objects,
+        If the extension is unknown, the file is empty or damaged or holds Python objects,
         its arrays are not a data set (X is missing or not finite, a cell is not a number, lengths differ), a
         question is open, or the format takes no such keyword.
 
@@ -75,7 +77,15 @@ def read(
     path = Path(path)
     settings = {"header": header, "label": label, "ignore": ignore, "features": features}
     settings |= {"column": column, "id": id}
-    return check_dataset(_format_of(path, settings).read(path), path)
+    return _read(path, settings)
+
+
+def _read(path: Path, settings: Mapping[str, Any]) -> Dataset:
+    """`read` of a file, or of all files of a folder or a pattern."""
+    if (parts := find_parts(path, _formats())) is None:
+        return check_dataset(_format_of(path, settings).read(path), path)
+    used = [part for part in parts if read_rows(part, **settings).shape[0]] or parts
+    return check_dataset(join_datasets(path, used, [_read(part, settings) for part in used]), path)
 
 
 def read_rows(path: str | os.PathLike[str], queries: bool = False, **settings: Any) -> Rows:
@@ -95,7 +105,14 @@ def read_rows(path: str | os.PathLike[str], queries: bool = False, **settings: A
     Rows
     """
     path = Path(path)
-    return _format_of(path, settings).rows(path, queries)
+    if (parts := find_parts(path, _formats())) is None:
+        return _format_of(path, settings).rows(path, queries)
+    return join_rows(path, parts, lambda part: read_rows(part, queries, **settings))
+
+
+def parts_of(path: Path) -> list[Path] | None:
+    """The files of a folder or a pattern, in the order of their names; None where `path` is one file."""
+    return find_parts(path, _formats())
 
 
 def facts(path: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
@@ -110,6 +127,10 @@ def facts(path: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
     {'kind': 'data', 'rows': 2, 'features': 2, 'dtype': 'float64'}
     """
     path = Path(path)
+    if (parts := find_parts(path, _formats())) is not None:
+        found = [facts(part, **settings) for part in parts]
+        first = next((each for each in found if each["rows"]), found[0])
+        return first | {"rows": sum(each["rows"] for each in found), "files": len(parts)}
     return _format_of(path, settings).facts(path)
 
 

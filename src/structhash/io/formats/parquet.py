@@ -219,7 +219,11 @@ def _rows(path: Path, table: Table, parts: _Parts) -> Rows:
         blocks = _number_blocks(path, table, parts, np.dtype(dtype))
     what = f"X of {path}" if names else f"column {describe(parts.vectors)} of {path}"
     shape = (table.n_rows, width)
-    checked = checked_rows(shape, dtype, regroup(blocks, block_rows(width)), what, names)
+    checked = (
+        Rows(shape, names, iter(()))
+        if table.n_rows == 0
+        else checked_rows(shape, dtype, regroup(blocks, block_rows(width)), what, names)
+    )
     if parts.id is None:
         return checked
     text = not holds_numbers(table.schema.field(parts.id).type)
@@ -234,7 +238,7 @@ def _width(path: Path, table: Table, column: str) -> int:
         return int(kind.list_size)
     first = next((batch for batch in table.batches([column], 1) if len(batch)), None)
     if first is None:
-        raise ValueError(f"cannot read {path}: it has no row")
+        return 0
     return vectors(first.column(column)[:1], f"column {describe(column)} of {path}").shape[1]
 
 

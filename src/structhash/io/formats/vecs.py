@@ -15,7 +15,11 @@ from structhash.io.formats.base import Format, Rows, block_slices, checked_rows
 
 __all__ = ["Vecs"]
 
-_DTYPES = {".fvecs": np.dtype("<f4"), ".bvecs": np.dtype("u1"), ".ivecs": np.dtype("<i4")}
+_DTYPES: dict[str, np.dtype[Any]] = {
+    ".fvecs": np.dtype("<f4"),
+    ".bvecs": np.dtype("u1"),
+    ".ivecs": np.dtype("<i4"),
+}
 
 
 @dataclass(frozen=True)

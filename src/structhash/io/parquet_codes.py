@@ -22,7 +22,14 @@ from structhash.io._opening import check_file, guard
 from structhash.io.container import Blocks, atomic, check_replaced
 from structhash.io.formats.base import Ids, regroup
 
-__all__ = ["CODE_COLUMN", "code_schema", "holds_codes", "read_parquet_codes", "write_parquet_codes"]
+__all__ = [
+    "CODE_COLUMN",
+    "as_binary",
+    "code_schema",
+    "holds_codes",
+    "read_parquet_codes",
+    "write_parquet_codes",
+]
 
 CODE_COLUMN = "code"
 _ROWS_OF_GROUP = 2**17
