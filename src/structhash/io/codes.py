@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from structhash._numerics.validation import describe
 from structhash.codes import check_codes, check_n_bits
 from structhash.io import container
-from structhash.io.parquet_codes import holds_codes, read_parquet_codes, write_parquet_codes
 from structhash.io._stored_ids import stored_ids, take_ids
 from structhash.io.arrays import read_codes
 from structhash.io.container import atomic
 from structhash.io.formats.base import Ids
 from structhash.io.manifest import finished_parts
+from structhash.io.parquet_codes import holds_codes, read_parquet_codes, write_parquet_codes
 
 __all__ = ["CODES", "CODE_SUFFIXES", "Codes", "holds_codes", "load_codes", "save_codes"]
 
