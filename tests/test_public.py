@@ -14,7 +14,7 @@ import structhash
 ROOT = Path(__file__).parents[1]
 SOURCES = Path(structhash.__file__).parent
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
-EXTRAS = ("faiss", "onnx", "stores")  # that the package imports where it is asked to
+EXTRAS = ("faiss", "hdf5", "onnx", "parquet", "stores")  # that the package imports where it is asked to
 IMPORT_NAMES = {
     "scikit-learn": "sklearn",
     "faiss-cpu": "faiss",

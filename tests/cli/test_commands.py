@@ -54,9 +54,10 @@ def test_the_recommended_method_is_the_default(done):
 def test_commands_that_read_data_take_the_same_options():
     for command in ("fit", "encode", "search", "evaluate", "compare", "info"):
         callback = next(each.callback for each in app.registered_commands if each.name == command)
-        *_, label, header, no_header, ignore, as_json = inspect.signature(callback).parameters.values()
-        found = {each.name: each.default for each in (label, header, no_header, ignore, as_json)}
-        expected = {"label": None, "header": False, "no_header": False, "ignore": None, "as_json": False}
+        *choices, as_json = [*inspect.signature(callback).parameters.values()][-7:]
+        found = {each.name: each.default for each in (*choices, as_json)}
+        expected = {"label": None, "header": False, "no_header": False, "ignore": None, "column": None}
+        expected |= {"id": None, "as_json": False}
         assert found == expected, command
 
 

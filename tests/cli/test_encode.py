@@ -4,11 +4,15 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import load_digits
 
 from structhash import DistilHash, load_model
 from structhash.io import load_codes
+from structhash.search import Exact, load_index
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -23,7 +27,7 @@ def test_codes_say_how_they_were_made(done, here, tmp_path, coded_as):
     for model, weighted in (("m", False), ("w", True)):
         done("encode", model, "x.npy", "-o", tmp_path / "c", *(["--queries"] if coded_as == "queries" else []))
         differ = load_model(model).queries_differ()
-        assert load_codes(tmp_path / "c")[3:] == (coded_as, differ, weighted)
+        assert load_codes(tmp_path / "c")[3:6] == (coded_as, differ, weighted)
 
 
 def test_a_prefix_of_the_bits(machine, here, tmp_path):
@@ -44,7 +48,7 @@ def test_queries(machine, done, here, tmp_path):
     assert facts == {"rows": 2, "bits": 16, "bytes": 4, "coded as": "queries", "file": str(q)}
     np.testing.assert_array_equal(np.load(q), model.encode_queries(X[:2]))
     done("encode", m, "judged.npz", "-o", tmp_path / "q", "--queries")
-    assert load_codes(tmp_path / "q")[3:] == ("queries", True, False)
+    assert load_codes(tmp_path / "q")[3:6] == ("queries", True, False)
     done("encode", m, "x.npy", "-o", q, "--queries")  # a file of queries alone
     np.testing.assert_array_equal(np.load(q), model.encode_queries(X[200:500]))
     assert machine("encode", m, "x.npy", "-o", q)["coded as"] == "rows"
@@ -130,3 +134,69 @@ FITS = "structhash fit makes models"
 )
 def test_bad_input_is_refused(assert_refused, words, parts):
     assert_refused(f"encode {words} -o new.npy", *parts)
+
+
+IDS = [f"doc {i}" for i in range(300)]
+
+
+@pytest.fixture
+def vectors(tmp_path):
+    """The rows of x.npy as vectors of a Parquet file, with ids."""
+    column = pa.FixedSizeListArray.from_arrays(pa.array(X[200:500].ravel()), 64)
+    pq.write_table(pa.table({"doc": IDS, "embedding": column}), tmp_path / "x.parquet", row_group_size=70)
+    return tmp_path / "x.parquet"
+
+
+@pytest.mark.parametrize("name", ["c.parquet", "c.codes"])
+def test_ids_go_from_vectors_to_codes_to_an_index(machine, run, here, tmp_path, vectors, name):
+    codes, index = tmp_path / name, tmp_path / "i"
+    facts = machine("encode", "m", vectors, "-o", codes, "--column", "embedding", "--id", "doc")
+    assert (facts["ids"], facts["rows"]) == ("doc", 300)
+    found = load_codes(codes)
+    np.testing.assert_array_equal(found.table, np.load("m.npy"))
+    assert (found.ids.tolist(), found.source) == (IDS, load_model("m").fingerprint())
+    machine("encode", "m", vectors, "-o", codes, "--id", "doc")  # codes may be replaced
+    assert (machine("info", codes)["kind"], machine("info", codes)["ids"]) == ("codes", "text")
+    machine("index", codes, "-o", index, "--model", "m")
+    hits = machine("search", index, codes, "-k", "1")
+    assert {each["ids"][0] for each in hits["results"]} <= {*IDS}
+    found = load_index(index).search(np.load("m.npy"), 300)
+    np.testing.assert_array_equal(found[0], exact_of("m.npy").search(np.load("m.npy"), 300)[0])
+    refused = run("index", codes, "-o", tmp_path / "j", "--model", "w")
+    assert "holds codes of another model than w" in refused.stderr
+
+
+def exact_of(path):
+    """An index of bare codes."""
+    index = Exact(16)
+    index.add(np.load(path))
+    return index
+
+
+def test_a_bare_array_keeps_no_ids_and_says_so(run, here, tmp_path, vectors):
+    found = run("encode", "m", vectors, "-o", tmp_path / "c.npy", "--id", "doc")
+    assert found.exit_code == 0
+    assert "c.npy is a bare array, which keeps no ids" in found.stderr
+    np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), np.load("m.npy"))
+
+
+def test_codes_do_not_replace_vectors(run, here, tmp_path, vectors):
+    content = vectors.read_bytes()
+    pq.write_table(pa.table({"v": [[1.0], [2.0]]}), tmp_path / "y.parquet")
+    for out in (vectors, tmp_path / "y.parquet"):
+        found = run("encode", "m", vectors, "-o", out)
+        assert (found.exit_code, "cannot write" in found.stderr) == (2, True)
+    assert vectors.read_bytes() == content
+
+
+def test_a_model_of_named_columns_takes_them_from_a_table(machine, run, here, tmp_path):
+    frame = pd.DataFrame(X[:200], columns=[f"p{j}" for j in range(64)]).assign(label=Y[:200])
+    frame.to_parquet(tmp_path / "train.parquet")
+    machine("fit", tmp_path / "train.parquet", "-o", tmp_path / "n", "--bits", 16)
+    assert load_model(tmp_path / "n").column_names_ == [f"p{j}" for j in range(64)]
+    frame[frame.columns[::-1]].to_parquet(tmp_path / "turned.parquet")
+    found = run(
+        "encode", tmp_path / "n", tmp_path / "turned.parquet", "-o", tmp_path / "c.npy", "--label", "label"
+    )
+    assert found.exit_code == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), load_model(tmp_path / "n").encode(X[:200]))

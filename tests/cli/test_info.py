@@ -72,7 +72,7 @@ def test_models_codes_and_indexes_name_the_model(machine, here):
                 "data.txt: it is text",
                 "structhash fit makes models",
                 "structhash index makes indexes",
-                "data files end in .csv, .npy, .npz",
+                "data files end in .csv",
             ],
         ),
         ("damaged", ["damaged"]),

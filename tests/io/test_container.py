@@ -80,7 +80,7 @@ def test_save_replaces_no_file_of_another_program(tmp_path):
     path = tmp_path / "x"
     for content, found in (
         (b"1,2\n", "text"),
-        (b"PAR1\0", "a Parquet file"),
+        (b"PAR1\0", r"a Parquet \(\.parquet\) file"),
         (b"\0", "no whole structhash file"),
     ):
         path.write_bytes(content)

@@ -34,7 +34,7 @@ def index(
         Path | None,
         typer.Option(
             help="Whole numbers or text, one a code: a .npy, a .csv with --id, or a text file, one a line.",
-            show_default="row numbers",
+            show_default="those of CODES, else row numbers",
         ),
     ] = None,
     id_column: Annotated[

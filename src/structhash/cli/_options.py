@@ -23,10 +23,15 @@ def output(what: str) -> Any:
     return typer.Option("--output", "-o", help=what, show_default=False)
 
 
-_FORMATS = ".npy (X), .npz (X, y; Q and qrels for judged queries) or .csv (labels in a column y or label)"
+_FORMATS = (
+    ".npy (X), .npz (X, y; Q and qrels for judged queries), .csv (labels in a column y or label), "
+    ".parquet, .arrow or .feather (a column of vectors, or numbers as in a .csv)"
+)
 _NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, auc, sndcg, mrr, pr_area"
 
-Data = Annotated[Path, argument("DATA", f"Vectors: a file {_FORMATS}.")]
+Data = Annotated[
+    Path, argument("DATA", f"Vectors: a file {_FORMATS}; or a folder or quoted pattern of such files.")
+]
 Model = Annotated[Path, argument("MODEL", "A model that fit made.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of random draws: one model on one kind of machine.")]
@@ -72,7 +77,7 @@ def choices(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Labels: a column (.csv) or an array (.npz); none: no labels.",
+            help="Labels: a column, or an array (.npz); none: no labels.",
             show_default="found by name",
         ),
     ] = None,
@@ -82,13 +87,30 @@ def choices(
     no_header: Annotated[bool, typer.Option("--no-header", help="The first line of a .csv is a row.")] = False,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="Leave out a column of a .csv, such as ids; repeat. none: none."),
+        typer.Option(metavar="COLUMN", help="Leave out a column of a table, such as ids; repeat. none: none."),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column of vectors of a .parquet, .arrow or .feather.",
+            show_default="the one there is",
+        ),
+    ] = None,
+    id: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column of ids of a .parquet, .arrow or .feather; none: no ids.",
+            show_default="id",
+        ),
     ] = None,
 ) -> Choices:
     """How a data file is read, of the options that say so."""
     if header and no_header:
         raise ValueError("--header and --no-header contradict each other; give one of them")
-    return {"label": label, "header": header if header or no_header else None, "ignore": tuple(ignore or ())}
+    table = {"label": label, "ignore": tuple(ignore or ()), "column": column, "id": id}
+    return {"header": header if header or no_header else None, **table}
 
 
 def reads_data(command: Callable[..., None]) -> Callable[..., None]:

@@ -134,7 +134,13 @@ def _fit(
 def _encode(
     model: Model,
     data: Data,
-    out: Annotated[Path, output("The file to write: names the model, or, if .npy, is a bare array.")],
+    out: Annotated[
+        Path,
+        output(
+            "The file to write: names the model (.parquet: a table), or, if .npy, is a bare array. "
+            "A folder: a file for each of DATA."
+        ),
+    ],
     bits: Annotated[
         int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")
     ] = None,

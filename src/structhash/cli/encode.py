@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import BLOCK_ROWS, row_slices
+from structhash.cli._encode_parts import encode_parts
+from structhash.cli.console import say
 from structhash.cli.display import bar, print_facts
 from structhash.cli.inputs import Choices, check_columns
 from structhash.cli.outputs import check_output
+from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
-from structhash.io import read_rows, save_codes, suffixes
+from structhash.io import CODE_SUFFIXES, Rows, parts_of, read_rows, save_codes, suffixes
 
-__all__ = ["ROWS_AT_ONCE", "coded", "encode"]
+__all__ = ["ROWS_AT_ONCE", "coded", "encode", "write_codes"]
 
 ROWS_AT_ONCE = 4 * BLOCK_ROWS  # a step of the progress bar; multiples of BLOCK_ROWS do not change codes
 
@@ -39,9 +42,10 @@ def encode(
     model : path
         A model file.
     data : path
-        A data file.
+        A data file, a folder of such files, or a pattern of their names.
     out : path
-        The file to write: a bare array if its name ends in .npy, else one that names the model.
+        The file to write: a bare array if its name ends in .npy, else one that names the model and keeps ids.
+        Or a folder, for a file of codes from each file of vectors.
     bits : int or None
         Length of the codes; None for all bits of the model.
     as_queries : bool
@@ -51,29 +55,90 @@ def encode(
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
     """
-    check_output(out, model, data, makes="codes", force=force, refused=tuple({*suffixes()} - {".npy"}))
+    files = parts_of(data)
+    in_parts = out.is_dir() or (files is not None and not out.suffix)
+    if not in_parts:
+        refused = tuple({*suffixes()} - {*CODE_SUFFIXES})
+        check_output(out, model, data, *(files or ()), makes="codes", force=force, refused=refused)
     encoder = load_model(model)
-    rows = read_rows(data, as_queries, features=encoder.column_names_, **choices)
-    check_columns(rows.names, data, encoder.column_names_, "the model")
-    n_rows, n_columns = rows.shape
-    code = encoder.encode_queries if as_queries else encoder.encode
-    n_bytes = code(np.zeros((1, n_columns), np.float32), bits).shape[1]  # also checks columns and bits
     n_bits = bits or encoder.n_bits_
-    coded_as = "queries" if as_queries else "rows"
-    with bar("encode", n_rows, coded_as, ROWS_AT_ONCE) as advance:
+
+    def opened(source: Path) -> Rows:
+        rows = read_rows(source, as_queries, features=encoder.column_names_, **choices)
+        check_columns(rows.names, source, encoder.column_names_, "the model")
+        _check_rows(encoder, rows, bits)
+        return rows
+
+    def write(source: Path, target: Path, ours: bool) -> int:
+        rows = opened(source)
+        write_codes(encoder, rows, target, n_bits, as_queries, force or ours)
+        return rows.shape[0]
+
+    rows = opened(data)
+    if in_parts:
+        how = {"source": encoder.fingerprint(), "n_bits": n_bits, "coded_as": _word(as_queries), **choices}
+        made, n_kept = encode_parts(files or [data], out, how, write)
+        facts: dict[str, Any] = {"files": len(made), "complete before": n_kept}
+    else:
+        write_codes(encoder, rows, out, n_bits, as_queries, force)
+        facts = _ids_facts(rows, out)
+    sizes = {"rows": rows.shape[0], "bits": n_bits, "bytes": rows.shape[0] * -(-n_bits // 8)}
+    print_facts({**sizes, **facts, "coded as": _word(as_queries), "file": str(out)}, as_json)
+
+
+def _check_rows(encoder: HashEncoder, rows: Rows, bits: int | None) -> None:
+    """ValueError if a model cannot encode such rows, or has fewer bits."""
+    if rows.shape[0] or rows.shape[1]:  # a file without rows may not say how many columns it has
+        encoder.encode(np.zeros((1, rows.shape[1]), np.float32), bits)
+
+
+def _ids_facts(rows: Rows, out: Path) -> dict[str, Any]:
+    """The column of ids, where the file of codes keeps them."""
+    if rows.ids is None:
+        return {}
+    if out.suffix.lower() == ".npy":
+        say(
+            "warning",
+            f"{out} is a bare array, which keeps no ids: give a name that ends in .parquet to keep them",
+        )
+        return {}
+    return {"ids": rows.ids.name}
+
+
+def write_codes(
+    encoder: HashEncoder, rows: Rows, out: Path, n_bits: int, as_queries: bool, force: bool
+) -> None:
+    """Encode rows into a file of codes, which keeps their ids.
+
+    Parameters
+    ----------
+    encoder : HashEncoder
+    rows : Rows
+    out : path
+    n_bits : int
+        Length of the codes.
+    as_queries, force : bool
+        As of `encode`.
+    """
+    code = encoder.encode_queries if as_queries else encoder.encode
+    with bar("encode", rows.shape[0], _word(as_queries), ROWS_AT_ONCE) as advance:
         save_codes(
             out,
-            coded(code, rows.blocks, bits, advance),
-            n_rows,
+            coded(code, rows.blocks, n_bits, advance),
+            rows.shape[0],
             n_bits,
             encoder.fingerprint(),
-            coded_as=coded_as,
+            coded_as=_word(as_queries),
             queries_differ=encoder.queries_differ(n_bits),
             weighted=encoder.search_weights_ is not None,
+            ids=rows.ids,
             force=force,
         )
-    facts = {"rows": n_rows, "bits": n_bits, "bytes": n_rows * n_bytes}
-    print_facts({**facts, "coded as": coded_as, "file": str(out)}, as_json)
+
+
+def _word(as_queries: bool) -> str:
+    """What is encoded."""
+    return "queries" if as_queries else "rows"
 
 
 def coded(

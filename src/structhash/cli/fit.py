@@ -202,7 +202,8 @@ def _read_unlabeled(
         The file of rows without labels.
     method : Method
     choices : dict
-        How the data set was read. Where both files have one format, its choice of a header holds for both.
+        How the data set was read. Where both files have one format, its choices of a header and of the column
+        of vectors hold for both.
 
     Returns
     -------
@@ -211,8 +212,9 @@ def _read_unlabeled(
     if not all(encoder.takes_unlabeled for encoder in method.encoders):
         able = _names_of([name for name, each in encoders_by_name().items() if each.takes_unlabeled])
         raise ValueError(f"--unlabeled: {method.name!r} does not learn from such rows; name {able}")
-    header = choices.get("header") if unlabeled.suffix == path.suffix else None
-    found = read(unlabeled, header=header, features=dataset.names)
+    shared = choices if unlabeled.suffix == path.suffix else {}
+    header, column = shared.get("header"), shared.get("column")
+    found = read(unlabeled, header=header, column=column, features=dataset.names)
     check_columns(found.names, unlabeled, dataset.names, str(path))
     return found.X
 

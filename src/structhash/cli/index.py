@@ -48,7 +48,7 @@ def index(
     backend : str or None
         Name of an index, and its settings: ``ivf:n_probe=32``. None for exact, or for that of `out`.
     ids : path or None
-        A file of ids, as `read_ids` reads it; None for row numbers.
+        A file of ids, as `read_ids` reads it; None for those of the codes, or row numbers.
     model : path or None
         The model that made the codes, which is checked where the codes name it. It gives their length and,
         where it weighs its bits, the weights.
@@ -72,7 +72,7 @@ def index(
     weights = _weights(Piece, n_bits, encoder, model) if old is None else old.weights
     made = Piece(n_bits, **words) if weights is None else Piece(n_bits, weights, **words)
     made.source = found.source if encoder is None else encoder.fingerprint()
-    made.add(found.table, _ids(ids, id_column, old))
+    made.add(found.table, _ids(ids, id_column, old, found))
     indexes = [made] if old is None else [old, made]
     save_merged(indexes, out, force)
     for doubt in (*_doubts(codes, found, made, bits, model), *_unnamed(codes, made, out, old)):
@@ -82,13 +82,13 @@ def index(
     print_facts({**facts, "file": str(out)}, as_json)
 
 
-def _ids(path: Path | None, column: str | None, old: Index | None) -> NDArray[Any] | None:
+def _ids(path: Path | None, column: str | None, old: Index | None, found: Codes) -> NDArray[Any] | None:
     """The ids of codes, text where they are added to an index with text; None for row numbers."""
     if path is not None:
         return read_ids(path, column, as_text=old is not None and old.id_kind == "text")
     if column is not None:
         raise ValueError(f"--id {column} is a column of a .csv file: give that by --ids")
-    return None
+    return found.ids
 
 
 def _opened(out: Path, backend: str | None) -> Index:

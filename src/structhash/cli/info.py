@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from structhash.cli.display import print_facts
-from structhash.io import container, facts, load_codes, suffixes
+from structhash.io import container, facts, holds_codes, load_codes, parts_of, suffixes
 from structhash.io.codes import CODES
+from structhash.io.manifest import MANIFEST
 
 if TYPE_CHECKING:
     from structhash.cli.inputs import Choices
@@ -26,9 +27,18 @@ def print_info(path: Path, as_json: bool, choices: Choices | None = None) -> Non
     choices : dict, optional
         How a data file is read: keywords of `structhash.io.read`.
     """
-    is_data = path.suffix.lower() in suffixes()
-    found = facts(path, **(choices or {})) if is_data else _container_facts(path)
-    print_facts({"file": str(path), **found}, as_json)
+    print_facts({"file": str(path), **_facts(path, choices or {})}, as_json)
+
+
+def _facts(path: Path, choices: Choices) -> dict[str, Any]:
+    """Facts of a file of any kind."""
+    suffix = path.suffix.lower()
+    if path.is_dir() and (path / MANIFEST).exists():
+        return {"kind": CODES, **_codes_facts(path)}
+    if suffix == ".parquet" and path.is_file() and path.stat().st_size and holds_codes(path):
+        return {"kind": CODES, **_codes_facts(path)}
+    is_data = suffix in suffixes() or parts_of(path) is not None
+    return facts(path, **choices) if is_data else _container_facts(path)
 
 
 def _container_facts(path: Path) -> dict[str, Any]:
@@ -77,6 +87,7 @@ def _codes_facts(path: Path) -> dict[str, Any]:
     return {
         "rows": len(codes.table),
         "bits": codes.n_bits,
+        "ids": None if codes.ids is None else "text" if codes.ids.dtype == object else "numbers",
         "model": codes.source,
         "coded as": codes.coded_as,
         "queries differ": codes.queries_differ,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from structhash.io import map_array
+from structhash.io import holds_codes, map_array
 from structhash.io.container import check_target, header, try_writing, what
 
 __all__ = ["GROUPS_HEAD", "check_folder", "check_output"]
@@ -98,6 +98,8 @@ def _holds(path: Path, makes: str) -> bool:
     with contextlib.suppress(OSError, ValueError, zipfile.BadZipFile):
         if makes == "codes" and path.suffix.lower() == ".npy":
             return bool(map_array(path).dtype == np.uint8)
+        if makes == "codes" and path.suffix.lower() == ".parquet":
+            return holds_codes(path)
         if makes in ("model", "index", "codes", "reader"):
             return bool(header(path, makes))
         if makes == "neighbours":

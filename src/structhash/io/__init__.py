@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from structhash.io._opening import unreadable
 from structhash.io.arrays import map_array, read_codes, write_npy
-from structhash.io.codes import Codes, load_codes, save_codes
+from structhash.io.codes import CODE_SUFFIXES, Codes, holds_codes, load_codes, save_codes
 from structhash.io.dataset import Dataset, check_matrix
-from structhash.io.reading import facts, read, read_rows, suffixes
+from structhash.io.formats.base import Rows
+from structhash.io.reading import facts, parts_of, read, read_rows, suffixes
 
 __all__ = [
+    "CODE_SUFFIXES",
     "Codes",
     "Dataset",
+    "Rows",
     "check_matrix",
     "facts",
+    "holds_codes",
     "load_codes",
     "map_array",
+    "parts_of",
     "read",
     "read_codes",
     "read_rows",

@@ -17,10 +17,10 @@ _SIGNATURES = {  # first bytes: what the file is, and what to do with it where w
     b"\x28\xb5\x2f\xfd": ("zstd-compressed", "; unpack it first"),
     b"\xff\xfe": ("UTF-16 text", "; save it as UTF-8"),
     b"\xfe\xff": ("UTF-16 text", "; save it as UTF-8"),
-    b"PAR1": ("a Parquet file", "; write its columns to a .csv file"),
-    b"ARROW1": ("an Arrow file", "; write its columns to a .csv file"),
+    b"PAR1": ("a Parquet (.parquet) file", ""),
+    b"ARROW1": ("an Arrow (.arrow or .feather) file", ""),
     b"MATLAB": ("a MATLAB file", "; write its arrays to a .npz file"),
-    b"\x89HDF": ("an HDF5 file", "; write its arrays to a .npz file"),
+    b"\x89HDF": ("an HDF5 (.hdf5 or .h5) file", ""),
     b"\xd0\xcf\x11\xe0": ("a file of an office program", "; save its table as a .csv file"),
 }
 

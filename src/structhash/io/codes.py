@@ -1,4 +1,4 @@
-"""Files of packed codes: containers that name the model of their codes, or bare .npy arrays."""
+"""Files of packed codes: containers and Parquet files, which name their model, or bare .npy arrays."""
 
 from __future__ import annotations
 
@@ -13,12 +13,17 @@ from numpy.typing import NDArray
 from structhash._numerics.validation import describe
 from structhash.codes import check_codes, check_n_bits
 from structhash.io import container
+from structhash.io._stored_ids import stored_ids, take_ids
 from structhash.io.arrays import read_codes
 from structhash.io.container import atomic
+from structhash.io.formats.base import Ids
+from structhash.io.manifest import finished_parts
+from structhash.io.parquet_codes import holds_codes, read_parquet_codes, write_parquet_codes
 
-__all__ = ["CODES", "Codes", "load_codes", "save_codes"]
+__all__ = ["CODES", "CODE_SUFFIXES", "Codes", "holds_codes", "load_codes", "save_codes"]
 
 CODES = "codes"  # the kind of container
+CODE_SUFFIXES = (".npy", ".parquet")  # formats of data files that also hold codes
 _ABOUT = {"coded_as": ("rows", "queries"), "queries_differ": (True, False), "weighted": (True, False)}
 
 
@@ -31,6 +36,7 @@ class Codes(NamedTuple):
     coded_as: str | None = None  # "rows" or "queries"; None where the file does not say
     queries_differ: bool | None = None  # whether the model codes queries differently; None as above
     weighted: bool | None = None  # whether the model weighs its bits; None as above
+    ids: NDArray[Any] | None = None  # int64 (n,) or an object array of str; None where the file has none
 
 
 def save_codes(
@@ -43,27 +49,28 @@ def save_codes(
     coded_as: str | None = None,
     queries_differ: bool | None = None,
     weighted: bool | None = None,
+    ids: Ids | None = None,
     force: bool = False,
 ) -> None:
-    """Write packed codes, atomically: a bare array if the name ends in .npy, else a container.
+    """Write packed codes, atomically: a bare array (.npy), a Parquet file (.parquet), else a container.
 
-    `np.load` opens a bare array, but nothing can tell which model made it. A container keeps the length of the
-    codes and what is said of their model, and an index of another model refuses them.
+    `np.load` opens a bare array, but nothing can tell which model made it. The other kinds keep the length of
+    the codes, their ids and what is said of their model, and an index of another model refuses them.
 
     Parameters
     ----------
     path : str or path
     blocks : iterable of uint8 arrays (m, ceil(n_bits / 8))
         The rows in their order, some at a time. One array of all rows is ``[codes]``.
-    n_rows : int
-        Number of rows of all blocks together.
-    n_bits : int
+    n_rows, n_bits : int
+        Number of all rows, and length of a code.
     source : str, optional
         `HashEncoder.fingerprint` of the model. A bare array keeps neither it nor what follows.
     coded_as : {"rows", "queries"}, optional
         Whether `HashEncoder.encode` or `HashEncoder.encode_queries` made the codes.
     queries_differ, weighted : bool, optional
         Whether the model codes queries differently from rows; whether it weighs its bits.
+    ids : Ids, optional
     force : bool
         Whether to replace a file that `container.check_replaced` refuses.
 
@@ -72,29 +79,32 @@ def save_codes(
     FileExistsError, FileNotFoundError
         If `path` is such a file, unless `force`; if the folder does not exist.
     ValueError
-        If the blocks do not have `n_rows` rows.
+        If there are not `n_rows` codes and ids.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "codes"
-    >>> blocks = [np.array([[5]], np.uint8), np.array([[1]], np.uint8)]
-    >>> save_codes(path, blocks, n_rows=2, n_bits=3, source="a1")
+    >>> save_codes(path, [np.array([[5], [1]], np.uint8)], n_rows=2, n_bits=3, source="a1")
     >>> load_codes(path).n_bits, load_codes(path).source
     (3, 'a1')
     """
+    path = Path(path)
     array = container.Blocks(np.dtype(np.uint8), (n_rows, -(-n_bits // 8)), blocks)
-    if Path(path).suffix.lower() != ".npy":
-        about = {"coded_as": coded_as, "queries_differ": queries_differ, "weighted": weighted}
-        container.save(path, {"codes": array}, {"n_bits": n_bits, "source": source, **about}, CODES, force)
-        return
+    about: dict[str, Any] = {"n_bits": n_bits, "source": source, "coded_as": coded_as}
+    about |= {"queries_differ": queries_differ, "weighted": weighted}
+    if (suffix := path.suffix.lower()) not in CODE_SUFFIXES:
+        container.save(path, {"codes": array, **stored_ids(ids, n_rows)}, about, CODES, force)
+    elif suffix == ".npy":
+        _write_bare(path, array, force)
+    else:
+        write_parquet_codes(path, array, about, ids, force)
+
+
+def _write_bare(path: Path, codes: container.Blocks, force: bool) -> None:
+    """Write codes as numpy writes an array."""
     if not force:
         container.check_replaced(path)
-    _write_bare(path, array)
-
-
-def _write_bare(path: str | os.PathLike[str], codes: container.Blocks) -> None:
-    """Write codes as numpy writes an array."""
     with atomic(path) as temporary, open(temporary, "wb") as file:
         header = {"descr": "|u1", "fortran_order": False, "shape": codes.shape}
         np.lib.format.write_array_header_1_0(file, header)
@@ -106,7 +116,7 @@ def _write_bare(path: str | os.PathLike[str], codes: container.Blocks) -> None:
 
 
 def load_codes(path: str | os.PathLike[str]) -> Codes:
-    """Read a file of codes of either kind; the inverse of `save_codes`.
+    """Read a file of codes of any kind, or a folder of parts that `structhash encode` wrote.
 
     Raises
     ------
@@ -116,17 +126,38 @@ def load_codes(path: str | os.PathLike[str]) -> Codes:
         If it is damaged, or holds something else.
     """
     path = Path(path)
+    if path.is_dir():
+        return _joined(path, [load_codes(part) for part in finished_parts(path)])
     if path.suffix.lower() == ".npy":
         return Codes(read_codes(path), None, None)
-    arrays, header = container.load(path, CODES)
+    ids: NDArray[Any] | None = None
+    if path.suffix.lower() == ".parquet":
+        table, ids, header = read_parquet_codes(path)
+        arrays: container.Arrays = {"codes": table}
+    else:
+        arrays, header = container.load(path, CODES)
     try:
+        ids = take_ids(arrays) if ids is None else ids
         n_bits, source = check_n_bits(header.get("n_bits")), header.get("source")
         if arrays.keys() != {"codes"} or not isinstance(source, str | None):
             raise ValueError(f"it holds {sorted(arrays)} of the model {describe(source)}, not codes of a model")
+        if ids is not None and len(ids) != len(arrays["codes"]):
+            raise ValueError(f"it holds {len(ids)} ids of {len(arrays['codes'])} codes")
         about = {name: _one_of(header, name, allowed) for name, allowed in _ABOUT.items()}
-        return Codes(check_codes(arrays["codes"], n_bits), n_bits, source, **about)
+        return Codes(check_codes(arrays["codes"], n_bits), n_bits, source, **about, ids=ids)
     except (TypeError, ValueError) as error:
         raise ValueError(f"cannot read {path}: {error}; write the codes again") from None
+
+
+def _joined(path: Path, parts: list[Codes]) -> Codes:
+    """Codes of several files as one table; ValueError if they were not made in one way."""
+    first = parts[0]
+    ids = [part.ids for part in parts if part.ids is not None]
+    kinds = {part[1:6] for part in parts} | {(None if part.ids is None else part.ids.dtype) for part in parts}
+    if len(kinds) != 2:
+        raise ValueError(f"cannot read {path}: its parts differ in model, length or ids; encode again into it")
+    table = np.concatenate([part.table for part in parts])
+    return first._replace(table=table, ids=np.concatenate(ids) if ids else None)
 
 
 def _one_of(header: container.Header, name: str, allowed: tuple[Any, ...]) -> Any:

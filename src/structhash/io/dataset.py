@@ -30,6 +30,8 @@ class Dataset(NamedTuple):
         Names of the features.
     label : str, or None
         Name of the column or array that holds the labels.
+    ids : array of shape (n,), or None
+        Ids of the rows: int64, or an object array of str.
     """
 
     X: NDArray[Any]
@@ -38,6 +40,7 @@ class Dataset(NamedTuple):
     qrels: NDArray[Any] | None = None
     names: list[str] | None = None
     label: str | None = None
+    ids: NDArray[Any] | None = None
 
     def facts(self) -> dict[str, Any]:
         """Sizes and dtypes, as `structhash info` prints them.
@@ -49,6 +52,8 @@ class Dataset(NamedTuple):
         facts["dtype"] = str(self.X.dtype)
         if self.y is not None:
             facts |= {"labels": str(self.y.dtype), "classes": len(np.unique(self.y))}
+        if self.ids is not None:
+            facts["ids"] = "text" if self.ids.dtype == object else str(self.ids.dtype)
         if self.Q is not None:
             facts["queries"] = len(self.Q)
         if self.qrels is not None:

@@ -11,10 +11,11 @@ from typing import Any
 from structhash import pieces
 from structhash._numerics.validation import describe
 from structhash.io._opening import check_file
+from structhash.io._parts import find_parts, join_datasets, join_rows
 from structhash.io.dataset import Dataset, check_dataset
 from structhash.io.formats.base import Format, Rows
 
-__all__ = ["facts", "read", "read_rows", "suffixes"]
+__all__ = ["facts", "parts_of", "read", "read_rows", "suffixes"]
 
 
 def read(
@@ -24,26 +25,30 @@ def read(
     label: str | None = None,
     ignore: Sequence[str] = (),
     features: Sequence[str] | None = None,
+    column: str | None = None,
+    id: str | None = None,
 ) -> Dataset:
     """Read a data set.
 
-    The extension of the file, in any case, chooses the format; `suffixes` lists the known ones, and the class
-    of each format in `structhash.io.formats` describes what its files hold. Where a file allows two answers,
-    such as which column holds the labels, the error has the question and these keywords answer it.
+    The extension of the file, in any case, chooses the format of `structhash.io.formats`. Where a file allows
+    two answers, such as which column holds the labels, the error has the question and these keywords answer it.
 
     Parameters
     ----------
     path : str or path
+        A file, or several as one data set: a folder, or a pattern such as ``vectors/*.parquet``.
     header : bool, optional
         Whether the first line of a .csv file names the columns.
     label : str, optional
-        The column (.csv) or array (.npz) of labels, "none" if there is none. A column without a name is called
-        by its number, from 1.
+        The column or array (.npz) of labels, "none" if there is none. A column without a name is called by its
+        number, from 1.
     ignore : sequence of str
-        Columns of a .csv file that are neither features nor labels; ["none"] if there are none.
+        Columns of a table that are neither features nor labels; ["none"] if there are none.
     features : sequence of str, optional
-        Names of the features, where they are known, such as those of a model. X has these columns of a .csv
-        file, in this order; the others are left out. A format without names takes no notice.
+        Names of the features, where they are known, such as those of a model: X has these columns, in this
+        order. A format without names takes no notice.
+    column, id : str, optional
+        The columns of vectors and of ids of a .parquet file; id="none" if there are no ids.
 
     Returns
     -------
@@ -55,7 +60,7 @@ def read(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the extension is unknown, the path is a folder, the file is empty or damaged or holds Python objects,
+        If the extension is unknown, the file is empty or damaged or holds Python objects,
         its arrays are not a data set (X is missing or not finite, a cell is not a number, lengths differ), a
         question is open, or the format takes no such keyword.
 
@@ -71,7 +76,16 @@ def read(
     """
     path = Path(path)
     settings = {"header": header, "label": label, "ignore": ignore, "features": features}
-    return check_dataset(_format_of(path, settings).read(path), path)
+    settings |= {"column": column, "id": id}
+    return _read(path, settings)
+
+
+def _read(path: Path, settings: Mapping[str, Any]) -> Dataset:
+    """`read` of a file, or of all files of a folder or a pattern."""
+    if (parts := find_parts(path, _formats())) is None:
+        return check_dataset(_format_of(path, settings).read(path), path)
+    used = [part for part in parts if read_rows(part, **settings).shape[0]] or parts
+    return check_dataset(join_datasets(path, used, [_read(part, settings) for part in used]), path)
 
 
 def read_rows(path: str | os.PathLike[str], queries: bool = False, **settings: Any) -> Rows:
@@ -91,7 +105,14 @@ def read_rows(path: str | os.PathLike[str], queries: bool = False, **settings: A
     Rows
     """
     path = Path(path)
-    return _format_of(path, settings).rows(path, queries)
+    if (parts := find_parts(path, _formats())) is None:
+        return _format_of(path, settings).rows(path, queries)
+    return join_rows(path, parts, lambda part: read_rows(part, queries, **settings))
+
+
+def parts_of(path: Path) -> list[Path] | None:
+    """The files of a folder or a pattern, in the order of their names; None where `path` is one file."""
+    return find_parts(path, _formats())
 
 
 def facts(path: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
@@ -106,14 +127,18 @@ def facts(path: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
     {'kind': 'data', 'rows': 2, 'features': 2, 'dtype': 'float64'}
     """
     path = Path(path)
+    if (parts := find_parts(path, _formats())) is not None:
+        found = [facts(part, **settings) for part in parts]
+        first = next((each for each in found if each["rows"]), found[0])
+        return first | {"rows": sum(each["rows"] for each in found), "files": len(parts)}
     return _format_of(path, settings).facts(path)
 
 
 def suffixes() -> tuple[str, ...]:
     """Extensions of data files, lower case, with the dot.
 
-    >>> suffixes()
-    ('.csv', '.npy', '.npz')
+    >>> ".csv" in suffixes(), ".parquet" in suffixes()
+    (True, True)
     """
     return tuple(_formats())
 

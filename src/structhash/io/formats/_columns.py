@@ -26,6 +26,7 @@ _LABEL_WORDS = {
 }  # fmt: skip
 _ID_NAMES = (
     "index", "idx", "row", "rows", "row number", "rownum", "rownames", "no", "nr", "key", "pk", "level 0",
+    "index level 0",
 )  # fmt: skip
 _ID_WORDS = {"id", "ids", "uid", "uuid", "guid", "unnamed", "rowid"}
 _FEWEST_ROW_NUMBERS = 3  # rows that a column must number before it is taken for row numbers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,9 +12,27 @@ from numpy.typing import DTypeLike, NDArray
 from structhash._numerics.blocks import BLOCK_ROWS, row_slices, rows_within
 from structhash.io.dataset import Dataset, check_dataset, check_matrix
 
-__all__ = ["Format", "Rows", "block_slices", "checked_rows"]
+__all__ = ["Format", "Ids", "Rows", "block_rows", "block_slices", "checked_rows", "regroup"]
 
 _MAX_NUMBERS_IN_BLOCK = 2**22
+
+
+class Ids(NamedTuple):
+    """The ids of the rows of a file, a block at a time.
+
+    Attributes
+    ----------
+    name : str
+        Name of their column.
+    text : bool
+        Whether they are text. Otherwise they are whole numbers.
+    blocks : iterator of array (b,)
+        int64, or object arrays of str. Each belongs to one block of `Rows`.
+    """
+
+    name: str
+    text: bool
+    blocks: Iterator[NDArray[Any]]
 
 
 class Rows(NamedTuple):
@@ -28,11 +46,14 @@ class Rows(NamedTuple):
         Names of the columns.
     blocks : iterator of float array (b, n_columns)
         Checked as by `check_matrix`, in row order. A file without rows has none.
+    ids : Ids, or None
+        Ids of the rows, where the file has them.
     """
 
     shape: tuple[int, int]
     names: list[str] | None
     blocks: Iterator[NDArray[Any]]
+    ids: Ids | None = None
 
 
 class Format:
@@ -88,9 +109,38 @@ class Format:
 
 def block_slices(shape: tuple[int, ...]) -> Iterator[slice]:
     """The slices that cut a matrix of this shape into blocks of about 16 MB to 32 MB."""
+    yield from row_slices(shape[0], block_rows(shape[1]))
+
+
+def block_rows(n_columns: int) -> int:
+    """Rows of a block of `block_slices`, by the number of columns."""
     # encoders cut into BLOCK_ROWS again, so that a multiple of it gives the codes of one call for all rows
-    blocks = max(1, rows_within(shape[1], _MAX_NUMBERS_IN_BLOCK) // BLOCK_ROWS)
-    yield from row_slices(shape[0], blocks * BLOCK_ROWS)
+    return max(1, rows_within(n_columns, _MAX_NUMBERS_IN_BLOCK) // BLOCK_ROWS) * BLOCK_ROWS
+
+
+def regroup(parts: Iterable[NDArray[Any]], n: int) -> Iterator[NDArray[Any]]:
+    """Cut arrays, one after the other, into arrays of n rows each; the last may have fewer.
+
+    >>> [block.tolist() for block in regroup([np.arange(3), np.arange(3, 5)], 2)]
+    [[0, 1], [2, 3], [4]]
+    """
+    kept: list[NDArray[Any]] = []
+    missing = n
+    for part in parts:
+        while len(part):
+            kept.append(part[:missing])
+            part = part[missing:]
+            missing -= len(kept[-1])
+            if missing == 0:
+                yield _joined(kept)
+                kept, missing = [], n
+    if kept:
+        yield _joined(kept)
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Arrays as one, which is no copy where there is one only."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def checked_rows(

@@ -1,0 +1,66 @@
+"""Parquet and Arrow files as batches of rows of some of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from structhash._numerics.arrow import import_arrow
+from structhash.io._opening import guard
+
+
+class Table(NamedTuple):
+    """A file of columns; nothing but its schema is read before batches are asked for.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+    n_rows : int
+    batches : callable
+        Called with names of columns and a number of rows. It yields record batches of about so many rows.
+    """
+
+    schema: Any
+    n_rows: int
+    batches: Callable[[list[str], int], Iterator[Any]]
+
+
+def open_table(path: Path) -> Table:
+    """Open a file; ValueError if it is damaged or of another kind."""
+    arrow = import_arrow(f"{path.suffix.lower()} files: reading {path}")
+    with guard(path, "a column"):
+        if path.suffix.lower() == ".parquet":
+            with arrow.parquet.ParquetFile(path) as file:
+                return Table(file.schema_arrow, file.metadata.num_rows, _guarded(path, _parquet_batches))
+        with arrow.OSFile(str(path)) as source:
+            reader = arrow.ipc.open_file(source)
+            return Table(reader.schema, reader.count_rows(), _guarded(path, _ipc_batches))
+
+
+def _guarded(path: Path, read: Callable[..., Iterator[Any]]) -> Callable[[list[str], int], Iterator[Any]]:
+    """The batches that a function reads; an error of the file is a ValueError that names it."""
+
+    def batches(columns: list[str], rows: int) -> Iterator[Any]:
+        with guard(path, "a column"):
+            yield from read(path, columns, rows)
+
+    return batches
+
+
+def _parquet_batches(path: Path, columns: list[str], rows: int) -> Iterator[Any]:
+    """Batches of a Parquet file, which is read page by page: a row group may be larger than the memory."""
+    with import_arrow("Parquet").parquet.ParquetFile(path, pre_buffer=False) as file:
+        yield from file.iter_batches(rows, columns=columns)
+
+
+def _ipc_batches(path: Path, columns: list[str], rows: int) -> Iterator[Any]:
+    """Batches of an Arrow file, as they are in the file."""
+    arrow = import_arrow("Arrow")
+    with arrow.OSFile(str(path)) as source:
+        places = arrow.ipc.open_file(source).schema
+        wanted = sorted(places.get_field_index(name) for name in columns)
+        options = arrow.ipc.IpcReadOptions(included_fields=wanted)
+        reader = arrow.ipc.open_file(source, options=options)
+        for i in range(reader.num_record_batches):
+            yield reader.get_batch(i)

@@ -1,0 +1,148 @@
+"""``structhash encode`` into a folder: parts, reruns, and processes that are killed."""
+
+import shutil
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.datasets import load_digits
+
+from structhash import load_model
+from structhash.io import load_codes
+
+X = load_digits().data.astype(np.float32)
+N_PARTS = 5
+
+
+def write_part(folder, part, rows, first):
+    """A file of vectors with ids; the list type does not say how long they are."""
+    vectors = pa.array(list(rows), pa.list_(pa.float32()))
+    ids = pa.array([f"r{first + i}" for i in range(len(rows))], pa.string())
+    pq.write_table(pa.table({"id": ids, "v": vectors}), folder / f"part-{part}.parquet")
+
+
+@pytest.fixture
+def source(here, tmp_path):
+    """Five files of vectors, the fourth without a row."""
+    (tmp_path / "in").mkdir()
+    for part in range(N_PARTS):
+        rows = X[200 + 60 * part : 260 + 60 * part]
+        write_part(tmp_path / "in", part, rows if part != 3 else rows[:0], 60 * part)
+    return tmp_path / "in"
+
+
+def content(folder):
+    """Names and bytes of all files, hidden ones too."""
+    return {each.name: each.read_bytes() for each in folder.rglob("*")}
+
+
+def stamps(folder):
+    """What changes when a file is written again."""
+    return {each.name: each.stat().st_ino for each in folder.glob("*.parquet")}
+
+
+def test_parts_are_codes_with_ids_and_go_into_an_index(machine, here, source, tmp_path):
+    facts = machine("encode", "m", source / "*.parquet", "-o", tmp_path / "out")
+    assert (facts["rows"], facts["files"], facts["complete before"]) == (240, 5, 0)
+    rows = np.concatenate([X[200:380], X[440:500]])
+    found = load_codes(tmp_path / "out")
+    np.testing.assert_array_equal(found.table, load_model("m").encode(rows))
+    assert found.ids.tolist() == [f"r{i}" for i in range(300) if not 180 <= i < 240]
+    assert found.source == load_model("m").fingerprint()
+    assert machine("info", tmp_path / "out")["rows"] == 240
+    assert machine("index", tmp_path / "out", "-o", tmp_path / "i", "--model", "m")["codes"] == 240
+    machine("encode", "m", source, "-o", tmp_path / "one.parquet")  # a name with an extension is one file
+    one = load_codes(tmp_path / "one.parquet")
+    np.testing.assert_array_equal(one.table, found.table)
+    assert one.ids.tolist() == found.ids.tolist()
+
+
+def test_a_rerun_makes_what_has_changed_and_nothing_else(machine, run, here, source, tmp_path):
+    words = ("encode", "m", source, "-o", tmp_path / "out")
+    machine(*words)
+    whole, before = content(tmp_path / "out"), stamps(tmp_path / "out")
+    assert machine(*words)["complete before"] == 5
+    assert (content(tmp_path / "out"), stamps(tmp_path / "out")) == (whole, before)
+    write_part(source, 1, X[:60], 60)  # another input of the same size
+    assert machine(*words)["complete before"] == 4
+    np.testing.assert_array_equal(load_codes(tmp_path / "out").table[60:120], load_model("m").encode(X[:60]))
+    after = stamps(tmp_path / "out")
+    assert {name for name in after if after[name] != before[name]} == {"part-1.parquet"}
+    write_part(source, 1, X[260:320], 60)
+    path = tmp_path / "out" / "part-0.parquet"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert machine(*words)["complete before"] == 3
+    assert content(tmp_path / "out") == whole
+    assert machine("encode", "w", source, "-o", tmp_path / "out")["complete before"] == 0
+    assert machine("encode", "w", source, "-o", tmp_path / "out", "--bits", 9)["complete before"] == 0
+    assert load_codes(tmp_path / "out").n_bits == 9
+
+
+def test_folders_that_are_not_whole_are_refused(machine, run, here, source, tmp_path):
+    out = tmp_path / "out"
+    machine("encode", "m", source, "-o", out)
+    shutil.move(out / "part-2.parquet", tmp_path / "moved")
+    refused = run("index", out, "-o", tmp_path / "i")
+    assert (refused.exit_code, "part-2.parquet is missing or has changed; encode again" in refused.stderr) == (
+        2,
+        True,
+    )
+    before = content(out)
+    for words in (("--bits", 99), ("--column", "id"), ("--id", "v")):
+        assert run("encode", "m", source, "-o", out, *words).exit_code == 2
+    assert content(out) == before  # a command that is refused leaves the parts
+    (source / "part-4.parquet").unlink()
+    refused = run("encode", "m", source, "-o", out)
+    assert "it holds part-4.parquet, for which there is no file of vectors; delete" in refused.stderr
+    assert "this command reads it; give another folder" in run("encode", "m", source, "-o", source).stderr
+    (out / "manifest.json").write_text("{}")
+    assert "manifest.json: it is damaged" in run("index", out, "-o", tmp_path / "i").stderr
+
+
+def test_a_part_that_fails_leaves_the_others(machine, run, here, source, tmp_path):
+    rows = X[:60].copy()
+    rows[7, 3] = np.nan
+    write_part(source, 2, rows, 120)
+    refused = run("encode", "m", source, "-o", tmp_path / "out")
+    assert (refused.exit_code, "row 7, column 3" in refused.stderr) == (2, True)
+    refused = run("index", tmp_path / "out", "-o", tmp_path / "i")
+    assert "2 of 5 parts are complete; encode again into this folder" in refused.stderr
+    write_part(source, 2, X[320:380], 120)
+    assert machine("encode", "m", source, "-o", tmp_path / "out")["complete before"] == 2
+
+
+_KILLED = """
+import os, signal, sys
+from structhash.cli.commands import app
+moment = int(sys.argv[1])
+seen = 0
+def watch(event, args):
+    global seen
+    if event in ("open", "os.rename", "os.mkdir", "os.rmdir", "shutil.rmtree") and sys.argv[2] in str(args[0]):
+        seen += 1
+        if seen == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(watch)
+app(sys.argv[3:])
+"""
+
+
+@pytest.mark.slow
+def test_a_process_killed_at_any_moment_and_run_again_gives_the_same_bytes(machine, here, source, tmp_path):
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    machine("encode", "m", source, "-o", whole)
+    killed = 0
+    for moment in (1, 4, 9, 14, 21, 30, 41):  # accesses to the folder, of all kinds
+        words = [moment, out, "encode", here / "m", source, "-o", out]
+        done = subprocess.run(
+            [sys.executable, "-c", _KILLED, *map(str, words)], capture_output=True, check=False
+        )
+        killed += done.returncode == -signal.SIGKILL
+        machine("encode", "m", source, "-o", out)
+        assert content(out) == content(whole), moment
+        shutil.rmtree(out)
+    assert killed >= 5
