@@ -109,7 +109,7 @@ def _weights(
         return None
     if piece.takes_weights:
         return encoder.weights_at(n_bits)
-    able = ", ".join(name for name, each in classes("indexes").items() if each.takes_weights)
+    able = ", ".join(name for name, each in _known().items() if each.takes_weights)
     raise ValueError(
         f"{model} weighs its bits, which {snake(piece.__name__)} cannot; use --backend {able}, or give --bits "
         "and no --model"
@@ -123,9 +123,14 @@ def _unnamed(codes: Path, added: Index, out: Path, old: Index | None) -> Iterato
         yield f"{unnamed} does not say which model made its codes, so {out} does not either now"
 
 
+def _known() -> dict[str, type[Index]]:
+    """The indexes, by name."""
+    return classes("indexes")
+
+
 def _piece(backend: str) -> tuple[type[Index], dict[str, Any]]:
     """The class and the settings that a text names; ValueError if it is not known or refuses them."""
-    known = classes("indexes")
+    known = _known()
     name, _, rest = backend.partition(":")
     if name not in known:
         raise ValueError(f"--backend {backend!r}: give one of {', '.join(known)}")
