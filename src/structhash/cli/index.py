@@ -88,6 +88,8 @@ def _ids(path: Path | None, column: str | None, old: Index | None) -> NDArray[An
         return read_ids(path, column, as_text=old is not None and old.id_kind == "text")
     if column is not None:
         raise ValueError(f"--id {column} is a column of a .csv file: give that by --ids")
+    if old is not None and old.id_kind != "running numbers":
+        raise ValueError("--append: the index has ids of its own; give --ids too")
     return None
 
 
