@@ -226,7 +226,9 @@ def worlds(folder=RESULTS / "worlds", n_bits=64):
         document = json.loads(path.read_text())
         name, world = path.stem.rsplit("_", 1)
         for line in document["lines"]:
-            again = line["distance"] == "posterior" and "confidence_bits" in line["method"]  # without these bits
+            again = (
+                line["distance"] == "posterior" and "confidence_bits" in line["method"]
+            )  # without these bits
             if not again and (line["n_bits"] == n_bits or line["n_bits"] not in document["options"]["bits"]):
                 own = line["distance"] not in ("plain", "L2", "-")
                 method = f"`{line['method']}`" + f", {line['distance']}" * own

@@ -98,6 +98,14 @@ def test_codes_that_do_not_fit_an_index_are_not_added(assert_refused, words, par
     assert_refused(f"index -o m.index {words} --append", *parts)
 
 
+def test_codes_without_ids_are_not_added_to_own_ids(assert_refused, done, here, tmp_path):
+    out = tmp_path / "i"
+    done("index", "m.codes", "-o", out, "--ids", "ids.npy")
+    before = out.read_bytes()
+    assert_refused(f"index m.codes -o {out} --append", "--append: the index has ids of its own; give --ids too")
+    assert out.read_bytes() == before
+
+
 def test_without_a_model_a_byte_has_8_bits(done, here, tmp_path):
     done("index", "m.npy", "-o", tmp_path / "i")
     assert load_index(tmp_path / "i").n_bits == 16

@@ -213,6 +213,14 @@ def test_vectors_order_the_nearest_codes(machine, done, here, tmp_path, reader, 
     assert ids.tolist() == (names[order] if named else order).tolist()
 
 
+def test_vectors_of_an_index_with_own_ids_need_ids(assert_refused, done, here, tmp_path):
+    done("index", "m.codes", "-o", tmp_path / "i", "--ids", "ids.npy")
+    assert_refused(
+        f"search {tmp_path / 'i'} x.npy --model m --rescore x.npy",
+        "--rescore x.npy: the index has ids of its own; give --rescore-ids too",
+    )
+
+
 def test_text_ids_are_printed_and_written(machine, done, here, tmp_path):
     names = [f"{'éa'[i % 2]}{i}" for i in range(300)]
     (tmp_path / "ids.txt").write_text("\n".join(names), encoding="utf-8")

@@ -57,7 +57,12 @@ def test_pack_refuses(bits, error, message):
 @pytest.mark.parametrize(
     ("codes", "n_bits", "error", "message"),
     [
-        (np.zeros((2, 1), dtype=np.int64), 8, TypeError, "must be packed bytes .*got int64"),
+        (
+            np.zeros((2, 1), dtype=np.int64),
+            8,
+            TypeError,
+            "must be packed bytes .*got int64; encode",
+        ),
         (np.zeros(1, dtype=np.uint8), 8, ValueError, r"shape \(n, 1\), got \(1,\)"),
         (np.zeros((2, 2), dtype=np.uint8), 8, ValueError, "of 8 bits must have 1 bytes a row, got 2"),
         (

@@ -45,6 +45,11 @@ def test_the_linear_decoder_is_a_ridge_regression(encoder, n_bits):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
+def test_a_reader_prints_what_was_chosen_and_no_arrays(encoder):
+    reader = Reader(encoder, "cells", 20, {"cells": np.zeros((2, 20))}, {"cells": 0.5})
+    assert repr(reader) == f"Reader(encoder={encoder!r}, name='cells', n_bits=20, recalls={{'cells': 0.5}})"
+
+
 def test_tables_minimise_their_loss_ever_better_and_start_from_the_linear_decoder(encoder, monkeypatch):
     codes = encoder.encode(X)
     target = X - X.mean(axis=0)

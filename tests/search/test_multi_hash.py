@@ -40,8 +40,8 @@ def assert_same(mine, theirs):
 )
 def test_results_are_those_of_exact(n_bits, n, k, r, kind, share, own_ids, seed):
     """Where much may be looked at, a part of the codes, or nothing, so that all are compared."""
-    kept = sublinear._LEAST_CODES, chunks_module._SHARE_LOOKED_AT, chunks_module._PAIRS_AT_ONCE
-    sublinear._LEAST_CODES, chunks_module._SHARE_LOOKED_AT, chunks_module._PAIRS_AT_ONCE = 1, share, 1
+    kept = sublinear._LEAST_CODES, chunks_module._COST_OF_A_LOOK_UP, chunks_module._PAIRS_AT_ONCE
+    sublinear._LEAST_CODES, chunks_module._COST_OF_A_LOOK_UP, chunks_module._PAIRS_AT_ONCE = 1, share, 1
     try:
         ids = np.random.default_rng(seed).permutation(2000)[:n] if own_ids else None
         index, exact = MultiHash(n_bits), Exact(n_bits)
@@ -51,7 +51,7 @@ def test_results_are_those_of_exact(n_bits, n, k, r, kind, share, own_ids, seed)
         assert_same(index.search(queries, k), exact.search(queries, k))
         assert_same(index.radius(queries, r + 0.5), exact.radius(queries, r + 0.5))
     finally:
-        sublinear._LEAST_CODES, chunks_module._SHARE_LOOKED_AT, chunks_module._PAIRS_AT_ONCE = kept
+        sublinear._LEAST_CODES, chunks_module._COST_OF_A_LOOK_UP, chunks_module._PAIRS_AT_ONCE = kept
 
 
 @pytest.mark.parametrize("kind", ["random", "clustered"])

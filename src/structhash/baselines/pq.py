@@ -101,10 +101,10 @@ class PQ(CentroidCodes):
 
     def _numbers(self, Z: NDArray[np.float64]) -> NDArray[np.uint8]:
         tables = self._tables(Z)
-        first = np.empty(tables.shape[:2], np.uint8)
+        numbers = np.empty(tables.shape[:2], np.uint8)
         for m, (_, n_bits) in enumerate(self._parts(self.centroids_.shape[1], self.n_bits_)):
-            first[:, m] = tables[:, m, : 2**n_bits].argmin(axis=1)
-        return first
+            numbers[:, m] = tables[:, m, : 2**n_bits].argmin(axis=1)
+        return numbers
 
     def _tables(self, Z: NDArray[np.float64]) -> NDArray[Any]:
         """Squared distances (n, n_bytes, 256) of the parts of centred rows (n, d) to all centroids."""

@@ -43,8 +43,7 @@ class RABITQ(Baseline):
     Notes
     -----
     faiss's `IndexRaBitQ` gives the same signs and distances for rows that are projected and rotated so, where
-    it does not quantise the query (``qb=0``). It puts 0 in
-    place of a negative estimate.
+    it does not quantise the query (``qb=0``). It puts 0 in place of a negative estimate.
 
     References
     ----------

@@ -25,7 +25,7 @@ def index(
     backend: Annotated[
         str | None,
         typer.Option(
-            help="exact (plain and weighted), flat (plain, faster, needs faiss), or others with settings: "
+            help="exact, flat (needs faiss), or one that looks at a part of the codes, with settings: "
             "ivf:n_probe=32 (see `pieces indexes`).",
             show_default="exact",
         ),

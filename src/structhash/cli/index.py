@@ -88,6 +88,8 @@ def _ids(path: Path | None, column: str | None, old: Index | None, found: Codes)
         return read_ids(path, column, as_text=old is not None and old.id_kind == "text")
     if column is not None:
         raise ValueError(f"--id {column} is a column of a .csv file: give that by --ids")
+    if found.ids is None and old is not None and old.id_kind != "running numbers":
+        raise ValueError("--append: the index has ids of its own; give --ids too")
     return found.ids
 
 

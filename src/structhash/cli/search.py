@@ -131,6 +131,8 @@ def _searcher(
             if radius is None
             else index.radius(codes[part], radius, **limit)
         )
+    if rescore.ids is None and index.id_kind != "running numbers":
+        raise ValueError(f"--rescore {rescore.vectors}: the index has ids of its own; give --rescore-ids too")
     ids = None if rescore.ids is None else read_ids(rescore.ids, as_text=as_text)
     try:
         rescored = Rescored(index, map_array(rescore.vectors), rescore.metric, rescore.factor, ids)

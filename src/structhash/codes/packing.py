@@ -128,7 +128,10 @@ def check_codes(codes: ArrayLike, n_bits: Any, name: str = "codes") -> NDArray[n
     refuse_masked(name, codes)
     codes = np.asarray(codes)
     if codes.dtype != np.uint8:
-        raise TypeError(f"{name} must be packed bytes (uint8), got {codes.dtype}; use pack(bits)")
+        raise TypeError(
+            f"{name} must be packed bytes (uint8), got {codes.dtype}; encode(X) makes them from vectors, "
+            "pack(bits) from bits"
+        )
     if codes.ndim != 2:
         raise ValueError(f"{name} must have shape (n, {width}), got {codes.shape}; pass one code as code[None]")
     if codes.shape[1] != width:

@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import spread_rows
 
-__all__ = ["MAX_JUDGED_ROWS", "least_new_share", "spread_sureness"]
+__all__ = ["least_new_share", "spread_sureness"]
 
-MAX_JUDGED_ROWS = 1000  # on each of the two sides
-LOG_RISK = np.log(100)  # a bound is wrong once in a hundred times
+_MAX_JUDGED_ROWS = 1000  # of the training rows, and of the others
+_LOG_RISK = np.log(100)  # a bound is wrong once in a hundred times
 _DIGITS = 2  # of a probability: what is surer than .995 counts as sure
-MAX_KNOWN_QUANTILE = 0.9  # beyond it, few rows are left to take the share of
+_MAX_KNOWN_QUANTILE = 0.9  # beyond it, few rows are left to take the share of
 
 
 def spread_sureness(P: NDArray[Any]) -> NDArray[np.float32]:
     """Sorted sureness of the rows of P (n, c); of more than 1,000 rows, 1,000 values, evenly spread."""
     sureness = _sureness(P)
-    return sureness[spread_rows(len(sureness), MAX_JUDGED_ROWS)] if len(sureness) else sureness
+    return sureness[spread_rows(len(sureness), _MAX_JUDGED_ROWS)] if len(sureness) else sureness
 
 
 def least_new_share(known: NDArray[Any], P: NDArray[Any]) -> float:
@@ -58,8 +58,8 @@ def least_new_share(known: NDArray[Any], P: NDArray[Any]) -> float:
         return 0.0
     F = np.searchsorted(known, sureness, "right") / len(known)
     G = np.searchsorted(sureness, sureness, "right") / len(sureness)
-    error = np.sqrt(LOG_RISK / 2 / len(known)) + np.sqrt(LOG_RISK / 2 / len(sureness))
-    bounds = ((G - F - error) / (1 - F + error))[F < MAX_KNOWN_QUANTILE]
+    error = np.sqrt(_LOG_RISK / 2 / len(known)) + np.sqrt(_LOG_RISK / 2 / len(sureness))
+    bounds = ((G - F - error) / (1 - F + error))[F < _MAX_KNOWN_QUANTILE]
     return float(np.clip(bounds.max(initial=0), 0, 1))
 
 

@@ -13,8 +13,8 @@ from structhash._numerics.blocks import spread_rows
 from structhash.estimators._input import open_rows
 from structhash.estimators._learned import LearnedEncoder
 
-MAX_JUDGED_ROWS = 1000  # evenly spread; fewer rows prove little
-MIN_NEW_SHARE = 0.1  # from which on a warning is due
+_MAX_JUDGED_ROWS = 1000  # evenly spread; fewer rows prove little
+_MIN_NEW_SHARE = 0.1  # from which on a warning is due
 
 
 class NewClassEncoder(LearnedEncoder):
@@ -43,12 +43,12 @@ class NewClassEncoder(LearnedEncoder):
 
     def _new_class_share(self, rows: NDArray[Any]) -> float:
         """`new_class_share` of rows as `open_rows` gives them."""
-        judged = spread_rows(len(rows), MAX_JUDGED_ROWS) if len(rows) else slice(0)
+        judged = spread_rows(len(rows), _MAX_JUDGED_ROWS) if len(rows) else slice(0)
         return self.hash_function_.new_class_share(rows[judged])
 
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         codes = super()._encode_opened(rows, n_bits, queries)
-        if not queries and len(rows) >= MAX_JUDGED_ROWS and self._new_class_share(rows) >= MIN_NEW_SHARE:
+        if not queries and len(rows) >= _MAX_JUDGED_ROWS and self._new_class_share(rows) >= _MIN_NEW_SHARE:
             warnings.warn(
                 "many of these rows are like no class of the training labels, and their codes may find bad "
                 "neighbours: fit again with such rows as unlabeled= (new_class_share tells how many)",

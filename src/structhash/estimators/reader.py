@@ -76,7 +76,7 @@ class Reader:
     encoder: HashEncoder
     name: str
     n_bits: int
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     recalls: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

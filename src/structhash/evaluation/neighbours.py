@@ -38,7 +38,7 @@ def compare_neighbours(
 ) -> Iterator[Result]:
     """Fit and score several methods without labels: the ten nearest rows of a query are relevant.
 
-    Nearest are those of the least Euclidean distance of the vectors; for rows of one length these also have the
+    The nearest rows are those at the least Euclidean distance; among rows of equal norm they also have the
     largest cosine. So ``recall@10`` is the share of the ten nearest that a search for ten finds, and
     ``recall@100`` the share that a search for a hundred finds.
 

@@ -15,7 +15,7 @@ from structhash.search._chunk_kernels import within_by_chunks
 __all__ = ["Chunks", "make_chunks", "pairs_within"]
 
 _LEAST_BITS = 8
-_SHARE_LOOKED_AT = 20  # a code that is looked up takes about so many times as long as one that is scanned
+_COST_OF_A_LOOK_UP = 20  # about the time of a code that is looked up, in codes that are scanned
 _PAIRS_AT_ONCE = 1 << 20  # they take 12 MB
 
 
@@ -50,7 +50,7 @@ def make_chunks(codes: NDArray[np.uint8], n_bits: int) -> Chunks:
         counts = np.bincount(values.astype(np.int64), minlength=1 << bits)
         starts.append(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
     return Chunks(
-        words, np.array(places, np.int64), np.concatenate(starts), rows, max(1, int(n / _SHARE_LOOKED_AT))
+        words, np.array(places, np.int64), np.concatenate(starts), rows, max(1, int(n / _COST_OF_A_LOOK_UP))
     )
 
 

@@ -1,4 +1,4 @@
-"""Codes in memory: the part that `Exact` and `Flat` share."""
+"""Codes in blocks: the part that all indexes share."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class SublinearIndex(StoredIndex):
 
     def search(
         self, codes: NDArray[np.uint8] | PreparedQueries, k: int, among: ArrayLike | None = None
-    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Find the `k` nearest codes of each query; parameters, returns and errors as `Index.search`.
 
         Distances are exact, and ordered with ids as in `Exact`. With `among`, no code is missed.
@@ -60,7 +60,7 @@ class SublinearIndex(StoredIndex):
 
     def radius(
         self, codes: NDArray[np.uint8] | PreparedQueries, r: float, among: ArrayLike | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
         """Find all codes within distance `r`; parameters, returns and errors as `Index.radius`."""
         if among is None:
             return super().radius(codes, r)
