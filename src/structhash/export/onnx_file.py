@@ -138,20 +138,13 @@ class _Graph:
         self.add("Cast", values, kept, to=TensorProto.FLOAT)
         zero = self.constant(f"{values}_zero", np.zeros(1))
         bits = self.add(
-            "Cast", f"{values}_01", self.add("Greater", f"{values}_is", kept, zero), to=TensorProto.FLOAT
+            "Cast", f"{values}_01", self.add("Greater", f"{values}_is", kept, zero), to=TensorProto.DOUBLE
         )
         places = np.zeros((n_bits, n_bytes))
         places[np.arange(n_bits), np.arange(n_bits) // 8] = 2.0 ** (np.arange(n_bits) % 8)
-        self.constants_of_bytes(f"{codes}_places", places)
-        numbers = self.add("MatMul", f"{codes}_numbers", bits, f"{codes}_places")
+        numbers = self.add("MatMul", f"{codes}_numbers", bits, self.constant(f"{codes}_places", places))
         self.add("Cast", codes, numbers, to=TensorProto.UINT8)
         return [(values, TensorProto.FLOAT, n_bits), (codes, TensorProto.UINT8, n_bytes)]
-
-    def constants_of_bytes(self, name: str, places: Any) -> None:
-        """Add what turns bits into bytes, as float32."""
-        from onnx import numpy_helper
-
-        self.constants.append(numpy_helper.from_array(places.astype(np.float32), name))
 
     def _kth_largest(self, name: str, value: str, k: str) -> None:
         from onnx import TensorProto
