@@ -46,8 +46,9 @@ def test_it_depends_on_whether_unlabeled_rows_are_of_new_classes(case, caplog):
     named = DistilHash(8, embedding=name, random_state=0).fit(KNOWN, LABELS, unlabeled=rows)
     assert model.embedding_ == named.embedding_
     assert (model.reason_, named.reason_) == (found, "")
-    np.testing.assert_array_equal(model.encode(X), named.encode(X))
-    np.testing.assert_array_equal(model.encode_queries(X), named.encode_queries(X))
+    some = X[:900]  # too few for the warning of new classes
+    np.testing.assert_array_equal(model.encode(some), named.encode(some))
+    np.testing.assert_array_equal(model.encode_queries(some), named.encode_queries(some))
 
 
 @pytest.mark.slow
