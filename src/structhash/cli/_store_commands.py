@@ -11,9 +11,7 @@ from structhash.cli._options import Choices, Json, argument, reads_data
 
 __all__ = ["store"]
 
-store = typer.Typer(
-    help="Put the codes of an index into a database, and search them there.", no_args_is_help=True
-)
+store = typer.Typer(help="Put the codes of an index into a database, and search them there.")
 
 _PLACE = "duckdb:FILE, sqlite:FILE, or postgres: or pgvector: and an address such as postgresql://me@host/base"
 _Table = Annotated[str, typer.Option(help="Name of the table.")]
