@@ -166,6 +166,8 @@ class Rescored:
         asked = as_ids(ids[there], int(there.sum()))
         if not asked.size:
             places, missing = np.empty(0, np.int64), asked
+        elif not len(self.vectors):
+            places, missing = asked, asked
         elif self._ids is None:
             if self.index.id_kind != "running numbers":
                 raise ValueError("the index has ids of its own; give ids, one for each row of vectors")
@@ -207,18 +209,15 @@ class Rescored:
             near, found = np.take_along_axis(near, nearest, 1), np.take_along_axis(found, nearest, 1)
         return found
 
-    def _code_places(
+    def _recall(
         self, codes: NDArray[np.uint8] | PreparedQueries, wanted: NDArray[np.int64], n_candidates: int
-    ) -> NDArray[np.int64]:
-        """How many codes are before those of the wanted vectors (m, k); at most `n_candidates`."""
-        places = np.full(wanted.shape, n_candidates, np.int64)
+    ) -> float:
+        """Share of the wanted places (m, k) that a search for `n_candidates` codes finds."""
+        n_found = 0
         for part in row_slices(len(wanted), rows_within(n_candidates, _NUMBERS_AT_ONCE)):
             found = self._ranks_of(self.index.search(codes[part], n_candidates)[1])
-            for row, (near, own) in enumerate(zip(found, wanted[part], strict=True), part.start):
-                order = np.argsort(near)
-                at = order[np.minimum(np.searchsorted(near, own, sorter=order), n_candidates - 1)]
-                places[row, near[at] == own] = at[near[at] == own]
-        return places
+            n_found += sum(int(np.isin(own, near).sum()) for own, near in zip(wanted[part], found, strict=True))
+        return n_found / wanted.size
 
 
 class FactorChoice(NamedTuple):
@@ -269,14 +268,19 @@ def choose_factor(
     check_positive("recall", recall, most=1)
     if not len(asked) or n < k:
         raise ValueError(f"{len(asked)} queries and {n} codes: give at least one query and {k} codes")
-    wanted, factor, most = rescored._nearest_of_all(asked, k), 1, -(-n // k)
-    while True:
-        places = rescored._code_places(codes, wanted, min(factor * k, n))
-        needed = np.sort(places // k + 1, axis=None)
-        shares = np.searchsorted(needed, np.arange(1, factor + 1), "right") / needed.size
-        if factor == most or shares[-1] >= recall:
-            break
-        factor = min(2 * factor, most)
-    chosen = int(np.argmax(shares >= recall)) + 1
-    tried = sorted({chosen, *(2**power for power in range(chosen.bit_length()))})
-    return FactorChoice(chosen, float(shares[chosen - 1]), {each: float(shares[each - 1]) for each in tried})
+    wanted, most = rescored._nearest_of_all(asked, k), -(-n // k)
+    recalls: dict[int, float] = {}
+
+    def reaches(factor: int) -> bool:
+        recalls[factor] = rescored._recall(codes, wanted, min(factor * k, n))
+        return recalls[factor] >= recall
+
+    # Each factor has a search of its own: with more candidates, an IVF or HNSW looks at more codes.
+    low, high = 0, 1
+    while not reaches(high) and high < most:
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    tried = sorted({high, *(2**power for power in range(high.bit_length()))})
+    return FactorChoice(high, recalls[high], {each: recalls[each] for each in tried})
