@@ -97,6 +97,22 @@ def test_it_orders_the_nearest_codes_and_no_others(metric):
         ]
 
 
+def test_the_candidates_of_few_queries_are_held_at_once():
+    sizes = []
+
+    class Watched(Exact):
+        def search(self, codes, k, among=None):
+            sizes.append(len(codes) * k)
+            return super().search(codes, k, among)
+
+    X, Q = whole_vectors(N), whole_vectors(50, 1)
+    found = Rescored(index_of(X, piece=Watched), X, factor=10).search(codes_of(Q), Q, 7)
+    assert (sum(sizes), max(sizes)) == (50 * 70, 42 * 70)  # 42 times 70 is within 3000
+    one_by_one = [Rescored(index_of(X), X, factor=10).search(codes_of(q[None]), q[None], 7) for q in Q]
+    for each, alone in zip(found, zip(*one_by_one)):
+        np.testing.assert_array_equal(each, np.concatenate(alone))
+
+
 def test_equal_vectors_are_tied_wherever_they_stand():
     x, Q = np.random.default_rng(0).normal(size=(2, 37)), np.random.default_rng(1).normal(size=(3, 37))
     X = np.concatenate([np.repeat(x[:1], 50, axis=0), x[1:], np.repeat(x[:1], 50, axis=0)])

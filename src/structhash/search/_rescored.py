@@ -127,12 +127,20 @@ class Rescored:
         k = check_k(k, len(asked), len(self.index))
         candidates = min(k * self.factor, max(k, len(self.index)))
         limited: dict[str, Any] = {} if among is None else {"among": among}
-        found = self.index.search(codes, candidates, **limited)[1]
-        ranks = self._ranks_of(found)
         distances = np.full((len(asked), k), np.inf, np.float32)
         nearest = np.full((len(asked), k), -1, np.int64)
-        for part in row_slices(len(asked), rows_within(candidates * asked.shape[1], _NUMBERS_AT_ONCE)):
-            vectors = self._rows(ranks[part].ravel()).reshape(-1, candidates, asked.shape[1])
+        for part in row_slices(max(len(asked), 1), rows_within(candidates, _NUMBERS_AT_ONCE)):
+            found = self._ranks_of(self.index.search(codes[part], candidates, **limited)[1])
+            distances[part], nearest[part] = self._nearest_of(asked[part], found, k)
+        return distances, self._named(nearest)
+
+    def _nearest_of(
+        self, asked: NDArray[np.float64], ranks: NDArray[np.int64], k: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Distances and places (m, k) of the nearest among the candidates (m, c) of each query."""
+        distances, nearest = np.empty((len(asked), k), np.float32), np.empty((len(asked), k), np.int64)
+        for part in row_slices(len(asked), rows_within(ranks.shape[1] * asked.shape[1], _NUMBERS_AT_ONCE)):
+            vectors = self._rows(ranks[part].ravel()).reshape(-1, ranks.shape[1], asked.shape[1])
             with np.errstate(over="ignore"):
                 near: NDArray[Any] = own_distances(self.metric, asked[part], vectors).astype(np.float32)
             if not np.isfinite(near).all():
@@ -141,7 +149,7 @@ class Rescored:
             order = np.lexsort([ranks[part], near])[:, :k]
             distances[part] = np.take_along_axis(near, order, 1)
             nearest[part] = np.take_along_axis(ranks[part], order, 1)
-        return distances, self._named(nearest)
+        return distances, nearest
 
     def _named(self, ranks: NDArray[np.int64]) -> NDArray[Any]:
         """The ids at these places; empty for -1."""
