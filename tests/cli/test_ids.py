@@ -15,18 +15,20 @@ from structhash.cli.ids import read_ids
         ("7\n08\n", ["7", "08"]),
         ("7\n-8\n", ["7", "-8"]),
         ("7\n1.0\n", ["7", "1.0"]),
-        ("9" * 18, [10**18 - 1]),
-        ("9" * 19, ["9" * 19]),
+        (f"{2**63 - 1}\n7", [2**63 - 1, 7]),
+        (f"{2**63}\n7", [str(2**63), "7"]),
+        ("1" * 20, ["1" * 20]),
+        ("a\u2028b\r\nc\x85d\re\x0cf", ["a\u2028b", "c\x85d", "e\x0cf"]),
         ("7\n\n8", ["7", "", "8"]),
         ("", []),
     ],
 )
 def test_lines_are_numbers_only_if_each_is_written_as_one(tmp_path, text, ids):
-    (tmp_path / "ids.txt").write_text(text)
+    (tmp_path / "ids.txt").write_text(text, encoding="utf-8", newline="")
     found = read_ids(tmp_path / "ids.txt")
     assert found.tolist() == ids
     assert found.dtype == (np.int64 if all(type(each) is int for each in ids) else object)
-    assert read_ids(tmp_path / "ids.txt", as_text=True).tolist() == [each.strip() for each in text.splitlines()]
+    assert read_ids(tmp_path / "ids.txt", as_text=True).tolist() == [str(each) for each in ids]
 
 
 def test_a_quoted_cell_may_hold_commas_and_lines(tmp_path):

@@ -68,6 +68,7 @@ def test_ids_that_do_not_fit_are_refused(ids, error, message, tmp_path):
     ("indexes", "error", "message"),
     [
         ([], ValueError, "indexes is empty; give at least one"),
+        (Exact(8), TypeError, r"indexes=Exact\(n_bits=8, ntotal=0\): give a list of indexes"),
         ([Exact(8), np.zeros((1, 1), np.uint8)], TypeError, "is no index"),
         ([Exact(8), Exact(9)], ValueError, "another length or other weights"),
         ([Exact(8), Exact(8, np.ones(8))], ValueError, "another length or other weights"),

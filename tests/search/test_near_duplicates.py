@@ -124,6 +124,9 @@ def test_arguments_are_checked_at_once(monkeypatch):
         near_pairs(codes, 8, 1, max_pairs=1.5)
     with pytest.raises(ValueError, match=r"pairs=.*: give rows from 0 to 2"):
         group_pairs([(np.array([0]), np.array([3]))], 3)
+    for i, j in (([0.0], [1.0]), ([True], [False]), ([0, 1], [2])):
+        with pytest.raises(ValueError, match=r"pairs=.*: give two arrays of row numbers, of equal length"):
+            group_pairs([(np.array(i), np.array(j))], 3)
     monkeypatch.setattr(module, "MOST_ROWS", 2)
     with pytest.raises(ValueError, match="3 codes: give at most 2; look at parts of them"):
         near_pairs(codes, 8, 1)

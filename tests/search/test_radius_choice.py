@@ -70,6 +70,7 @@ def test_a_rate_that_the_sample_cannot_show_is_refused(n_false):
         (([np.nan], [True]), ValueError, "give finite numbers of at least 0"),
         (([-1], [True]), ValueError, "give finite numbers of at least 0"),
         (([1], [True], 0), ValueError, "false_merge_rate=0: give a number above 0 and below 1"),
+        (([1], [True], "1%"), ValueError, "false_merge_rate='1%': give a number above 0 and below 1"),
         (([1], [True], 0.1, 1), ValueError, "confidence=1: give a number above 0 and below 1"),
     ],
 )

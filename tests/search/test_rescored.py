@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 import structhash.search._rescored as module
 from structhash import DistilHash
 from structhash.codes import pack, prepare_values
-from structhash.search import Exact, Flat, Rescored, choose_factor, to_int8
+from structhash.search import HNSW, IVF, Exact, Flat, Rescored, choose_factor, to_int8
 
 N, D, N_BITS = 200, 7, 24
 METRICS = ["cosine", "inner_product", "euclidean"]
@@ -95,6 +95,22 @@ def test_it_orders_the_nearest_codes_and_no_others(metric):
         assert list(zip(distances[q].tolist(), ids[q].tolist())) == [
             (pytest.approx(d, abs=1e-7), i) for d, i in pairs
         ]
+
+
+def test_the_candidates_of_few_queries_are_held_at_once():
+    sizes = []
+
+    class Watched(Exact):
+        def search(self, codes, k, among=None):
+            sizes.append(len(codes) * k)
+            return super().search(codes, k, among)
+
+    X, Q = whole_vectors(N), whole_vectors(50, 1)
+    found = Rescored(index_of(X, piece=Watched), X, factor=10).search(codes_of(Q), Q, 7)
+    assert (sum(sizes), max(sizes)) == (50 * 70, 42 * 70)  # 42 times 70 is within 3000
+    one_by_one = [Rescored(index_of(X), X, factor=10).search(codes_of(q[None]), q[None], 7) for q in Q]
+    for each, alone in zip(found, zip(*one_by_one)):
+        np.testing.assert_array_equal(each, np.concatenate(alone))
 
 
 def test_equal_vectors_are_tied_wherever_they_stand():
@@ -186,6 +202,7 @@ INDEX = index_of(whole_vectors(4))
         ({"ids": [0, 1, 2, 2]}, ValueError, "unique, but 2 comes 2 times"),
         ({"ids": ["0", "1", "2", "3"]}, TypeError, "are whole numbers, got text such as '0'"),
         ({"ids": [0, 1, 2, 4]}, ValueError, "1 ids have no vector, such as 3"),
+        ({"vectors": np.ones((0, 7)), "ids": []}, ValueError, "4 ids have no vector, such as 0"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(words, error, message):
@@ -254,6 +271,20 @@ def test_a_factor_for_real_codes_keeps_what_it_says_on_other_queries():
     found = Rescored(index, X[:2000], "euclidean", choice.factor).search(other, X[2500:], 10)[1]
     nearest = np.argsort(cdist(X[2500:], X[:2000]), axis=1)[:, :10]
     assert np.mean([np.isin(*pair).mean() for pair in zip(nearest, found)]) == pytest.approx(0.95, abs=0.02)
+
+
+@pytest.mark.parametrize("index", [IVF(N_BITS, n_probe=1), HNSW(N_BITS, ef=1)], ids=repr)
+@pytest.mark.parametrize("recall", [0.3, 0.9])
+def test_the_recall_of_an_index_that_misses_codes_is_that_of_its_searches(index, recall):
+    rng = np.random.default_rng(0)
+    X, Q = rng.normal(size=(10_000, D)), rng.normal(size=(20, D))
+    index = index.with_settings()
+    index.add(codes_of(X))
+    choice = choose_factor(Rescored(index, X, "euclidean"), codes_of(Q), Q, 10, recall)
+    nearest = np.argsort(cdist(Q, X), axis=1)[:, :10]
+    found = Rescored(index, X, "euclidean", choice.factor).search(codes_of(Q), Q, 10)[1]
+    assert choice.recall == pytest.approx(np.mean([np.isin(*pair).mean() for pair in zip(nearest, found)]))
+    assert choice.recall >= recall
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ def read_ids(path: Path, column: str | None = None, as_text: bool = False) -> ND
     column : str or None
         The name of the column of a .csv file; None where it has one column only.
     as_text : bool
-        Whether ids of a text file stay text. Otherwise they are whole numbers if each is written as Python
-        writes it, so 7, but not 07.
+        Whether ids of a text file stay text. Otherwise they are whole numbers if each is one that an index
+        takes, up to 2**63 - 1, and written as Python writes it, so 7, but not 07.
 
     Returns
     -------
@@ -50,12 +50,14 @@ def read_ids(path: Path, column: str | None = None, as_text: bool = False) -> ND
         raise ValueError(f"cannot read {path}: it is {found}, no file of ids")
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            texts = _column(file, path, column) if suffix == ".csv" else file.read().splitlines()
+            texts = _column(file, path, column) if suffix == ".csv" else list(file)
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"cannot read {path}: it is no file of ids in UTF-8 ({error})") from None
     texts = [each.strip() for each in texts]
-    if not as_text and all(re.fullmatch("0|[1-9][0-9]{0,17}", each) for each in texts):
-        return np.array([int(each) for each in texts], dtype=np.int64)
+    if not as_text and all(re.fullmatch("0|[1-9][0-9]{0,18}", each) for each in texts):
+        numbers = [int(each) for each in texts]
+        if max(numbers, default=0) <= np.iinfo(np.int64).max:
+            return np.array(numbers, dtype=np.int64)
     return np.array(texts, dtype=object)
 
 

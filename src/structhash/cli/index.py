@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash.cli._appending import appending
 from structhash.cli.console import say
 from structhash.cli.display import print_facts
 from structhash.cli.ids import read_ids
@@ -65,16 +67,17 @@ def index(
         If there is no such index, it cannot weigh bits as the model does, or the codes are of another model.
     """
     check_output(out, codes, ids, model, makes="index", force=force and not append, refused=suffixes())
-    old = _opened(out, backend) if append else None
-    found, encoder = load_codes(codes), None if model is None else load_model(model)
-    n_bits = _length(codes, found, bits, model, encoder, old)
-    Piece, words = _piece(backend or "exact") if old is None else (type(old), {})
-    weights = _weights(Piece, n_bits, encoder, model) if old is None else old.weights
-    made = Piece(n_bits, **words) if weights is None else Piece(n_bits, weights, **words)
-    made.source = found.source if encoder is None else encoder.fingerprint()
-    made.add(found.table, _ids(ids, id_column, old, found))
-    indexes = [made] if old is None else [old, made]
-    save_merged(indexes, out, force)
+    with appending(out) if append else nullcontext():
+        old = _opened(out, backend) if append else None
+        found, encoder = load_codes(codes), None if model is None else load_model(model)
+        n_bits = _length(codes, found, bits, model, encoder, old)
+        Piece, words = _piece(backend or "exact") if old is None else (type(old), {})
+        weights = _weights(Piece, n_bits, encoder, model) if old is None else old.weights
+        made = Piece(n_bits, **words) if weights is None else Piece(n_bits, weights, **words)
+        made.source = found.source if encoder is None else encoder.fingerprint()
+        made.add(found.table, _ids(ids, id_column, old, found))
+        indexes = [made] if old is None else [old, made]
+        save_merged(indexes, out, force)
     for doubt in (*_doubts(codes, found, made, bits, model), *_unnamed(codes, made, out, old)):
         say("warning", doubt)
     name = backend or snake(Piece.__name__)
@@ -95,8 +98,6 @@ def _ids(path: Path | None, column: str | None, old: Index | None, found: Codes)
 
 def _opened(out: Path, backend: str | None) -> Index:
     """The index that codes are added to."""
-    if not out.exists():
-        raise FileNotFoundError(f"--append: no such file: {out}; leave it out to make a new index")
     old = load_index(out, mmap=True)
     if backend not in (None, name := snake(type(old).__name__)):
         raise ValueError(f"--backend {backend}: the index in {out} is {name}; leave --backend out")

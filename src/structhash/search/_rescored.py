@@ -127,12 +127,20 @@ class Rescored:
         k = check_k(k, len(asked), len(self.index))
         candidates = min(k * self.factor, max(k, len(self.index)))
         limited: dict[str, Any] = {} if among is None else {"among": among}
-        found = self.index.search(codes, candidates, **limited)[1]
-        ranks = self._ranks_of(found)
         distances = np.full((len(asked), k), np.inf, np.float32)
         nearest = np.full((len(asked), k), -1, np.int64)
-        for part in row_slices(len(asked), rows_within(candidates * asked.shape[1], _NUMBERS_AT_ONCE)):
-            vectors = self._rows(ranks[part].ravel()).reshape(-1, candidates, asked.shape[1])
+        for part in row_slices(max(len(asked), 1), rows_within(candidates, _NUMBERS_AT_ONCE)):
+            found = self._ranks_of(self.index.search(codes[part], candidates, **limited)[1])
+            distances[part], nearest[part] = self._nearest_of(asked[part], found, k)
+        return distances, self._named(nearest)
+
+    def _nearest_of(
+        self, asked: NDArray[np.float64], ranks: NDArray[np.int64], k: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Distances and places (m, k) of the nearest among the candidates (m, c) of each query."""
+        distances, nearest = np.empty((len(asked), k), np.float32), np.empty((len(asked), k), np.int64)
+        for part in row_slices(len(asked), rows_within(ranks.shape[1] * asked.shape[1], _NUMBERS_AT_ONCE)):
+            vectors = self._rows(ranks[part].ravel()).reshape(-1, ranks.shape[1], asked.shape[1])
             with np.errstate(over="ignore"):
                 near: NDArray[Any] = own_distances(self.metric, asked[part], vectors).astype(np.float32)
             if not np.isfinite(near).all():
@@ -141,7 +149,7 @@ class Rescored:
             order = np.lexsort([ranks[part], near])[:, :k]
             distances[part] = np.take_along_axis(near, order, 1)
             nearest[part] = np.take_along_axis(ranks[part], order, 1)
-        return distances, self._named(nearest)
+        return distances, nearest
 
     def _named(self, ranks: NDArray[np.int64]) -> NDArray[Any]:
         """The ids at these places; empty for -1."""
@@ -166,6 +174,8 @@ class Rescored:
         asked = as_ids(ids[there], int(there.sum()))
         if not asked.size:
             places, missing = np.empty(0, np.int64), asked
+        elif not len(self.vectors):
+            places, missing = asked, asked
         elif self._ids is None:
             if self.index.id_kind != "running numbers":
                 raise ValueError("the index has ids of its own; give ids, one for each row of vectors")
@@ -207,18 +217,15 @@ class Rescored:
             near, found = np.take_along_axis(near, nearest, 1), np.take_along_axis(found, nearest, 1)
         return found
 
-    def _code_places(
+    def _recall(
         self, codes: NDArray[np.uint8] | PreparedQueries, wanted: NDArray[np.int64], n_candidates: int
-    ) -> NDArray[np.int64]:
-        """How many codes are before those of the wanted vectors (m, k); at most `n_candidates`."""
-        places = np.full(wanted.shape, n_candidates, np.int64)
+    ) -> float:
+        """Share of the wanted places (m, k) that a search for `n_candidates` codes finds."""
+        n_found = 0
         for part in row_slices(len(wanted), rows_within(n_candidates, _NUMBERS_AT_ONCE)):
             found = self._ranks_of(self.index.search(codes[part], n_candidates)[1])
-            for row, (near, own) in enumerate(zip(found, wanted[part], strict=True), part.start):
-                order = np.argsort(near)
-                at = order[np.minimum(np.searchsorted(near, own, sorter=order), n_candidates - 1)]
-                places[row, near[at] == own] = at[near[at] == own]
-        return places
+            n_found += sum(int(np.isin(own, near).sum()) for own, near in zip(wanted[part], found, strict=True))
+        return n_found / wanted.size
 
 
 class FactorChoice(NamedTuple):
@@ -269,14 +276,19 @@ def choose_factor(
     check_positive("recall", recall, most=1)
     if not len(asked) or n < k:
         raise ValueError(f"{len(asked)} queries and {n} codes: give at least one query and {k} codes")
-    wanted, factor, most = rescored._nearest_of_all(asked, k), 1, -(-n // k)
-    while True:
-        places = rescored._code_places(codes, wanted, min(factor * k, n))
-        needed = np.sort(places // k + 1, axis=None)
-        shares = np.searchsorted(needed, np.arange(1, factor + 1), "right") / needed.size
-        if factor == most or shares[-1] >= recall:
-            break
-        factor = min(2 * factor, most)
-    chosen = int(np.argmax(shares >= recall)) + 1
-    tried = sorted({chosen, *(2**power for power in range(chosen.bit_length()))})
-    return FactorChoice(chosen, float(shares[chosen - 1]), {each: float(shares[each - 1]) for each in tried})
+    wanted, most = rescored._nearest_of_all(asked, k), -(-n // k)
+    recalls: dict[int, float] = {}
+
+    def reaches(factor: int) -> bool:
+        recalls[factor] = rescored._recall(codes, wanted, min(factor * k, n))
+        return recalls[factor] >= recall
+
+    # Each factor has a search of its own: with more candidates, an IVF or HNSW looks at more codes.
+    low, high = 0, 1
+    while not reaches(high) and high < most:
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    tried = sorted({high, *(2**power for power in range(high.bit_length()))})
+    return FactorChoice(high, recalls[high], {each: recalls[each] for each in tried})

@@ -247,6 +247,8 @@ class Index(SavedIndex):
 
 def joined_source(indexes: Sequence[Index]) -> str | None:
     """The model of the codes of several indexes, where all are of one; errors if they do not fit each other."""
+    if isinstance(indexes, Index):
+        raise TypeError(f"indexes={indexes!r}: give a list of indexes")
     if not indexes:
         raise ValueError("indexes is empty; give at least one")
     first = indexes[0]

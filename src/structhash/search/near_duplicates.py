@@ -105,7 +105,7 @@ def group_pairs(pairs: Iterable[tuple[NDArray[Any], ...]], n: int) -> NDArray[np
     Raises
     ------
     ValueError
-        If a row is not from 0 to n - 1.
+        If a row is not a whole number from 0 to n - 1, or a pair lacks a row.
 
     Examples
     --------
@@ -115,6 +115,8 @@ def group_pairs(pairs: Iterable[tuple[NDArray[Any], ...]], n: int) -> NDArray[np
     groups, waiting, size = np.arange(n), [], 0
     for i, j, *_ in pairs:
         rows = np.concatenate([i, j])
+        if len(i) != len(j) or (rows.size and rows.dtype.kind not in "iu"):
+            raise ValueError(f"pairs={describe((i, j))}: give two arrays of row numbers, of equal length")
         if rows.size and not 0 <= rows.min() <= rows.max() < n:
             raise ValueError(f"pairs={describe(rows)}: give rows from 0 to {n - 1}")
         waiting.append((i, j))

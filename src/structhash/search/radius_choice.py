@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def choose_radius(
     """
     apart, same = _check(distances, duplicates)
     for name, value in (("false_merge_rate", false_merge_rate), ("confidence", confidence)):
-        if not 0 < value < 1:
+        if not isinstance(value, numbers.Real) or not 0 < value < 1:
             raise ValueError(f"{name}={describe(value)}: give a number above 0 and below 1")
     radii, place = np.unique(apart, return_inverse=True)
     merged = np.cumsum(np.bincount(place))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import describe
+from structhash._numerics.validation import check_positive, describe
 from structhash.codes import PreparedQueries
 from structhash.search._checks import check_k
 from structhash.search._sublinear import SublinearIndex
@@ -101,8 +101,7 @@ def _check(index: SublinearIndex, queries: Any, recall: float) -> str:
     setting = index.tuned_setting if isinstance(index, SublinearIndex) else None
     if setting is None:
         raise TypeError(f"index={describe(index)}: give an IVF or an HNSW; other indexes miss nothing")
-    if not 0 < recall <= 1:
-        raise ValueError(f"recall={describe(recall)}: give a number above 0 and up to 1")
+    check_positive("recall", recall, most=1)
     if not len(index) or not len(queries):
         raise ValueError(f"{len(index)} codes and {len(queries)} queries; give some of both")
     return setting
