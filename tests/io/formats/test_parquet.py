@@ -228,3 +228,13 @@ def test_damaged_and_empty_files_are_refused(tmp_path, suffix):
     assert read_rows(path).shape == (0, D)
     write(pa.table({"v": lists(ROWS[:0], "list")}), path)
     assert read_rows(path).shape == (0, 0)
+
+
+def test_a_row_group_is_not_read_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("structhash.io.formats.base._MAX_NUMBERS_IN_BLOCK", 1024 * 32)
+    X = RNG.normal(size=(200_000, 32)).astype(np.float32)  # 26 MB
+    path = write(pa.table({"v": lists(X)}), tmp_path / "x.parquet", rows=len(X))
+    before = pa.total_allocated_bytes()
+    held = [pa.total_allocated_bytes() - before for _ in read_rows(path).blocks]
+    assert len(held) == 196
+    assert max(held) < 10e6

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from structhash._numerics.arrow import import_arrow
 from structhash.io._opening import guard
 
+_BUFFER = 2**20  # bytes; without a buffer, a column of a whole row group is read at once
+
 
 class Table(NamedTuple):
     """A file of columns; nothing but its schema is read before batches are asked for.
@@ -50,7 +52,7 @@ def _guarded(path: Path, read: Callable[..., Iterator[Any]]) -> Callable[[list[s
 
 def _parquet_batches(path: Path, columns: list[str], rows: int) -> Iterator[Any]:
     """Batches of a Parquet file, which is read page by page: a row group may be larger than the memory."""
-    with import_arrow("Parquet").parquet.ParquetFile(path, pre_buffer=False) as file:
+    with import_arrow("Parquet").parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
         yield from file.iter_batches(rows, columns=columns)
 
 
