@@ -1,11 +1,13 @@
-"""One limit on BLAS threads, shared by all callers."""
+"""One limit on BLAS threads, shared by all callers, and the number of threads of `n_jobs`."""
 
 import threading
 
+import numpy as np
 import pytest
+from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from structhash._numerics.threads import one_blas_thread
+from structhash._numerics.threads import n_threads, one_blas_thread
 
 
 def n_blas_threads():
@@ -45,3 +47,14 @@ def test_the_limit_holds_until_the_last_thread_leaves():
     thread.join()
     assert seen == [1]
     assert n_blas_threads() == 2
+
+
+def test_the_number_of_threads_of_n_jobs():
+    assert [n_threads(n_jobs) for n_jobs in (None, 1, 3, np.int64(2))] == [1, 1, 3, 2]
+    assert n_threads(-1) == cpu_count()
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.0, "2", np.nan])
+def test_an_n_jobs_that_is_no_number_of_threads_is_refused(n_jobs):
+    with pytest.raises(ValueError, match="n_jobs=.*: give None for one thread, a number of threads, or -1"):
+        n_threads(n_jobs)

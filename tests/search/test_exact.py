@@ -1,6 +1,7 @@
 """Exhaustive search against brute force."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -310,3 +311,57 @@ def test_a_pickled_index_searches_and_grows():
         np.testing.assert_array_equal(mine, theirs)
     copy.add(codes)
     assert (index.ntotal, copy.ntotal) == (4, 8)
+
+
+@pytest.mark.parametrize("n_queries", [1, 3, 40])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_jobs", [2, 3, -1, None])
+def test_any_number_of_threads_finds_the_same(n_queries, weighted, n_jobs, monkeypatch):
+    monkeypatch.setattr(scan, "_LEAST_CODES_A_THREAD", 1000)
+    codes, queries = pack(random_bits(100_001, 16, 0)), pack(random_bits(n_queries, 16, 1))  # with many ties
+    weights = np.random.default_rng(2).integers(0, 3, 16) if weighted else None
+    one, several = Exact(16, weights), Exact(16, weights, n_jobs=n_jobs)
+    for index in (one, several):
+        index.add(codes)
+    for among in (None, np.random.default_rng(3).random(len(codes)) < 0.7, np.arange(5)):
+        for right, found in zip(one.search(queries, 1200, among), several.search(queries, 1200, among)):
+            np.testing.assert_array_equal(found, right)
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(16)])
+def test_each_thread_takes_a_part(weights, monkeypatch):
+    started = []
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, n):
+            started.append(n)
+            super().__init__(n)
+
+    monkeypatch.setattr(scan, "ThreadPoolExecutor", Pool)
+    index, n = Exact(16, weights, n_jobs=3), 3 * scan._LEAST_CODES_A_THREAD
+    index.add(pack(random_bits(n, 16, 0)))
+    index.search(pack(random_bits(2, 16, 1)), 5)
+    index.n_jobs = 2
+    index.search(pack(random_bits(2, 16, 1)), 5)
+    index.n_jobs = 1
+    index.search(pack(random_bits(2, 16, 1)), 5)
+    assert started == [3, 2]
+
+
+def test_a_file_does_not_keep_the_number_of_threads(tmp_path):
+    index = Exact(8, n_jobs=2)
+    index.add(np.array([[1]], np.uint8))
+    index.save(tmp_path / "i")
+    assert load_index(tmp_path / "i").n_jobs == 1
+    assert pickle.loads(pickle.dumps(index)).n_jobs == 2
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2"])
+def test_a_number_of_threads_that_is_none_is_refused(n_jobs):
+    with pytest.raises(ValueError, match="give None for one thread, a number of threads, or -1 for all cores"):
+        Exact(8, n_jobs=n_jobs)
+    index = Exact(8)
+    index.add(np.array([[1]], np.uint8))
+    index.n_jobs = n_jobs
+    with pytest.raises(ValueError, match="n_jobs="):
+        index.search(np.array([[1]], np.uint8), 1)

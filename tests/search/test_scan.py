@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 import structhash.search._scan as scan
-from structhash.codes import Decoder, PreparedQueries, byte_tables, hamming, pack, prepare_values, unpack
+from structhash.codes import (
+    Decoder,
+    PreparedQueries,
+    byte_tables,
+    hamming,
+    pack,
+    prepare_values,
+    prepared_distances,
+    unpack,
+)
 from structhash.pieces import classes
 from structhash.search import Exact
 
@@ -243,6 +252,43 @@ def test_one_query_at_a_time_finds_what_all_find(kind, n_bits):
         ):
             np.testing.assert_array_equal(np.concatenate(one), theirs)
             np.testing.assert_array_equal(all_, theirs)
+
+
+def masks_of(n, rng):
+    """Masks that keep codes here and there, in runs, at either end, and all."""
+    range_, last, first, gaps = (np.zeros(n, bool) for _ in range(4))
+    range_[n // 3 : n // 3 + n // 4], last[-n // 5 :], first[: n // 5] = True, True, True
+    gaps[:70], gaps[-400:] = True, True
+    return rng.random(n) < 0.1, rng.random(n) < 0.5, range_, last, first, gaps, np.ones(n, bool)
+
+
+@pytest.mark.parametrize("n_bits", [5, 64, 65, 128, 190, 256])
+@pytest.mark.parametrize("form", ["bits", "ties", "real", "terms"])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_a_mask_finds_what_brute_force_finds_among_what_it_keeps(n_bits, form, n_jobs, monkeypatch):
+    monkeypatch.setattr(scan, "_MOST_SUMMED", 0)
+    monkeypatch.setattr(scan, "_LEAST_CODES_A_THREAD", 500)
+    rng, n = np.random.default_rng(0), 3010
+    bits, near = bits_of("learned", n, n_bits, 1), bits_of("learned", 4, n_bits, 2)
+    codes, asked, weights = pack(bits), pack(near), None
+    if form == "bits":
+        distances = (near[:, None] != bits).sum(axis=2)
+    if form == "ties":
+        weights = rng.integers(0, 3, n_bits).astype(float)
+        distances = ((near[:, None] != bits) @ weights).astype(np.float32)
+    if form in ("real", "terms"):
+        decoder = Decoder(n_bits, rng.normal(size=3), rng.normal(size=(n_bits, 3))) if form == "terms" else None
+        asked = PreparedQueries(n_bits, rng.normal(size=4), rng.normal(size=(4, n_bits)), decoder)
+        distances = brute_force(asked, bits) if decoder is None else prepared_distances(asked, codes)
+    index, ids = Exact(n_bits, weights, n_jobs=n_jobs), np.sort(rng.permutation(5 * n)[:n])
+    index.add(codes, ids)
+    for mask in masks_of(n, rng):
+        kept = np.flatnonzero(mask)
+        for k in (1, 100, 400):
+            right = first_pairs(distances[:, kept], ids[kept], k)
+            for part in (slice(0, 1), slice(1, 4)):
+                for mine, theirs in zip(index.search(asked[part], k, among=mask), right):
+                    np.testing.assert_array_equal(mine[:, : theirs.shape[1]], theirs[part])
 
 
 @pytest.mark.parametrize(("bounds", "units"), [("byte_bounds", 300), ("plane_bounds", 30)])

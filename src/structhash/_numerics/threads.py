@@ -1,19 +1,31 @@
-"""Keep linear algebra on one thread, so that last digits do not depend on how many there are."""
+"""Numbers of threads: one for linear algebra, so that last digits do not depend on it, and that of `n_jobs`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 
+from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 from structhash._numerics.locks import fork_safe_lock
+from structhash._numerics.validation import describe
 
-__all__ = ["one_blas_thread"]
+__all__ = ["n_threads", "one_blas_thread"]
 
 _LOCK = fork_safe_lock()
 _entered: list[list[tuple[Any, int]]] = []  # BLAS libraries and their own numbers, once for each caller inside
+
+
+def n_threads(n_jobs: Any) -> int:
+    """Number of threads for the setting `n_jobs`; ValueError if it is no such setting."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(
+            f"n_jobs={describe(n_jobs)}: give None for one thread, a number of threads, or -1 for all cores"
+        )
+    return int(effective_n_jobs(n_jobs))
 
 
 @contextmanager

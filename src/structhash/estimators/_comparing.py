@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from structhash._numerics.labels import read_labels
 from structhash._numerics.randomness import generator
+from structhash._numerics.threads import n_threads
 from structhash._numerics.validation import check_positive
 from structhash.estimators._auto_C import MAX_C, choose_C, values_around
 from structhash.estimators._input import CheckedInput, open_queries
 from structhash.estimators._learned import LEARNED_FIELDS, LearnedEncoder, warn_about
-from structhash.estimators._threads import n_threads
 from structhash.families.base import Family
 from structhash.families.starts.base import Start
 from structhash.io.fields import Field, Fields

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from structhash._numerics.validation import describe, refuse_masked
 from structhash.search._checks import Ids, as_ids
 from structhash.search._kept import part_of
+from structhash.search._masks import rows_kept
 from structhash.search._text_ids import check_same_kind, spell_id
 
 __all__ = [
@@ -149,7 +150,7 @@ def select(block: Block, among: ArrayLike) -> Block:
     if given.dtype == np.bool_:
         if given.shape != (n,):
             raise ValueError(f"among={describe(among)}: give a mask of shape ({n},), one for each code, or ids")
-        rows = np.flatnonzero(given)
+        rows = rows_kept(given)
     else:
         try:
             ids = np.sort(as_ids(among, given.size))

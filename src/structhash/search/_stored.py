@@ -175,11 +175,15 @@ class StoredIndex(Index):
         self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Distances and rows (n_queries, k) of the nearest codes, by (distance, row); k is at most n."""
-        return nearest(queries, codes, k)
+        return nearest(queries, codes, k, self._n_threads())
 
     def _nearest_tabled(self, queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
         """`_nearest` by sums of table entries, for weights and prepared queries."""
-        return nearest_tabled(queries, codes, k)
+        return nearest_tabled(queries, codes, k, self._n_threads())
+
+    def _n_threads(self) -> int:
+        """Number of threads of a search for the nearest codes."""
+        return 1
 
     def _within(
         self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float

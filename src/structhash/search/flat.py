@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from structhash.io import container as files
 from structhash.search._faiss import import_faiss
 from structhash.search._faiss_file import read_flat_file
-from structhash.search._scan import Found, Tabled, nearest, nearest_tabled
 from structhash.search._stored import StoredIndex
 from structhash.search._text_ids import is_text
 
@@ -55,11 +54,8 @@ class Flat(StoredIndex):
         super().__init__(n_bits, weights)
         _faiss()
 
-    def _nearest(self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int) -> Found:
-        return nearest(queries, codes, k, _faiss().omp_get_max_threads())
-
-    def _nearest_tabled(self, queries: Tabled, codes: NDArray[np.uint8], k: int) -> Found:
-        return nearest_tabled(queries, codes, k, _faiss().omp_get_max_threads())
+    def _n_threads(self) -> int:
+        return int(_faiss().omp_get_max_threads())
 
     def _within(
         self, queries: NDArray[np.uint8], codes: NDArray[np.uint8], r: float
