@@ -56,5 +56,5 @@ def test_the_number_of_threads_of_n_jobs():
 
 @pytest.mark.parametrize("n_jobs", [0, 1.0, "2", np.nan])
 def test_an_n_jobs_that_is_no_number_of_threads_is_refused(n_jobs):
-    with pytest.raises(ValueError, match="n_jobs=.*: give None for one thread, a number of threads, or -1"):
+    with pytest.raises(ValueError, match=r"n_jobs=.*: give None for one thread, a number of threads, or -1"):
         n_threads(n_jobs)
