@@ -15,7 +15,7 @@ _ONE = np.uint64(1)
 
 
 def rows_kept(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return ``np.flatnonzero(mask)``; several times as fast for a mask that keeps few rows."""
+    """Return ``np.flatnonzero(mask)``; faster for a mask that keeps few rows."""
     words = as_words(np.packbits(mask, bitorder="little")[None], np.uint64)[0]
     # bits of the copy are counted: another thread may change the mask meanwhile
     rows = np.empty(np.bitwise_count(words).sum(dtype=np.int64), np.int64)

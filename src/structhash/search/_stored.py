@@ -52,7 +52,8 @@ class StoredIndex(Index):
     all codes waits for no lock. It goes from block to block, so that an add between two searches costs little.
 
     A subclass may override `_nearest` and `_within`, which search one block by plain Hamming distance, and
-    `_nearest_tabled`, which serves weights and prepared queries. By default all take the scan of this package.
+    `_nearest_tabled`, which serves weights and prepared queries. By default all take the scan of this package,
+    on `_n_threads` threads for the nearest codes.
 
     Parameters
     ----------
