@@ -1,4 +1,4 @@
-"""A bounded heap of the nearest codes of one query, for kernels that meet codes in any order."""
+"""A bounded heap of the nearest codes of one query, inside kernels."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def offer(distances, rows, size, distance, row):
     rows : int64 array (k,)
         Both are overwritten; places from `size` on are empty.
     size : int
+        Counts as k where it is more: codes that come in ascending order of their rows give their row.
     distance : number
     row : int
 

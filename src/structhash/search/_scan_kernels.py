@@ -10,6 +10,7 @@ import numpy as np
 
 from structhash._numerics.kernels import njit
 from structhash._numerics.popcount import popcount
+from structhash.search._heap import offer
 from structhash.search._lanes import FEW_LANES, near_in_few_lanes, near_in_many_lanes
 
 _CODES_A_RUN = 256  # all queries pass over a run of codes while it is in the cache
@@ -51,7 +52,7 @@ def nearest_by_bits(queries, codes, distances, rows):
                     if _n_below(found[start:stop], farthest):
                         for i in range(start, stop):
                             if found[i] < farthest:
-                                _offer(distances[q], rows[q], np.int32(found[i]), first + i)
+                                offer(distances[q], rows[q], first + i, np.int32(found[i]), first + i)
 
 
 @njit(cache=True, nogil=True)
@@ -88,7 +89,7 @@ def nearest_of_one_by_bits(queries, codes, distances, rows):
                 if _n_below(found[start:stop], farthest):
                     for i in range(start, stop):
                         if found[i] < farthest:
-                            _offer(distances[0], rows[0], np.int32(found[i]), first + i)
+                            offer(distances[0], rows[0], first + i, np.int32(found[i]), first + i)
 
 
 @njit(cache=True, nogil=True)
@@ -148,7 +149,7 @@ def nearest_by_planes(base, tables, terms, signs, planes, bounds, words, codes, 
                             if found[i] < limit:
                                 term = terms[first + i] if len(terms) else np.float32(0)
                                 distance = _summed(base[q], tables[q], codes[first + i], term)
-                                _offer(distances[q], rows[q], distance, first + i)
+                                offer(distances[q], rows[q], first + i, distance, first + i)
 
 
 @njit(cache=True, nogil=True)
@@ -185,7 +186,7 @@ def nearest_by_tables(base, tables, terms, numbers, bounds, codes, distances, ro
         while near:
             q = np.int64(popcount((near & (~near + _ONE)) - _ONE))  # the lowest set bit
             near &= near - _ONE
-            _offer(distances[q], rows[q], _summed(base[q], tables[q], codes[i], term), i)
+            offer(distances[q], rows[q], i, _summed(base[q], tables[q], codes[i], term), i)
             if i >= k - 1:
                 limits[q] = np.uint16(_limit(distances[q, 0], lowest[q], unit[q], slack[q], _LARGEST_LANE))
 
@@ -236,32 +237,3 @@ def _summed(base, tables, code, term):
     for b in range(len(code)):
         total += tables[b, code[b]]
     return np.float32(base + total + term)
-
-
-@njit(cache=True, nogil=True)
-def _offer(distances, rows, distance, row):
-    """Put a code into the heap of one query; rows below k always enter, in their order."""
-    k, place = len(distances), np.int64(0)
-    if row < k:  # a new leaf rises
-        place = row
-        while place > 0:
-            parent = (place - 1) // 2
-            if not distances[parent] < distance and not (distances[parent] == distance and rows[parent] < row):
-                break
-            distances[place], rows[place] = distances[parent], rows[parent]
-            place = parent
-    elif distance < distances[0]:  # the root leaves, and the new code sinks
-        while 2 * place + 1 < k:
-            child = 2 * place + 1
-            if child + 1 < k and (
-                distances[child + 1] > distances[child]
-                or (distances[child + 1] == distances[child] and rows[child + 1] > rows[child])
-            ):
-                child += 1
-            if distances[child] < distance or (distances[child] == distance and rows[child] < row):
-                break
-            distances[place], rows[place] = distances[child], rows[child]
-            place = child
-    else:
-        return
-    distances[place], rows[place] = distance, row
