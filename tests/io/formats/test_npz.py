@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import zipfile
 
 import numpy as np
 import pytest
@@ -176,3 +177,15 @@ def test_facts_check_the_dataset(tmp_path):
     np.savez(tmp_path / "data.npz", X=X, y=np.arange(2))
     with pytest.raises(ValueError, match=r"y of .* has shape \(2,\), but X has 3 rows; give one label"):
         facts(tmp_path / "data.npz")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_arrays_of_one_name_are_refused(tmp_path):
+    path = tmp_path / "twice.npz"
+    np.savez(path, X=np.zeros((2, 3)))
+    np.save(tmp_path / "X.npy", np.ones((4, 3)))
+    with zipfile.ZipFile(path, "a") as file:
+        file.write(tmp_path / "X.npy", "X.npy")
+    for reads in (read, read_rows):
+        with pytest.raises(ValueError, match="it has two arrays 'X'; write the file again"):
+            reads(path)

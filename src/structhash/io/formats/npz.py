@@ -6,6 +6,7 @@ import logging
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
@@ -93,9 +94,11 @@ class Npz(Format):
 
 
 def _names(path: Path) -> list[str]:
-    """The names of all arrays; ValueError if X is not among them, or Q or qrels may have another name."""
+    """The names of all arrays; ValueError if X is missing, or a name comes twice or may mean Q or qrels."""
     with guard(path), open(path, "rb") as file, np.load(file, allow_pickle=False) as found:
         names = sorted(found.files)
+    if twice := [name for name, following in pairwise(names) if name == following]:
+        raise ValueError(f"cannot read {path}: it has two arrays {describe(twice[0])}; write the file again")
     if "X" not in names:
         raise ValueError(
             f"cannot read {path}: it needs an array X, but holds {join_names(names) or 'nothing'}; name the "
