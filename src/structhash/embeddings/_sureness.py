@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import spread_rows
 
-__all__ = ["least_new_share", "spread_sureness"]
+__all__ = ["judged_rows", "least_new_share", "spread_sureness"]
 
 _MAX_JUDGED_ROWS = 1000  # of the training rows, and of the others
 _LOG_RISK = np.log(100)  # a bound is wrong once in a hundred times
@@ -23,8 +23,12 @@ _MAX_KNOWN_QUANTILE = 0.9  # beyond it, few rows are left to take the share of
 
 def spread_sureness(P: NDArray[Any]) -> NDArray[np.float32]:
     """Sorted sureness of the rows of P (n, c); of more than 1,000 rows, 1,000 values, evenly spread."""
-    sureness = _sureness(P)
-    return sureness[spread_rows(len(sureness), _MAX_JUDGED_ROWS)] if len(sureness) else sureness
+    return judged_rows(_sureness(P))
+
+
+def judged_rows(rows: NDArray[Any]) -> NDArray[Any]:
+    """The rows; of more than 1,000, 1,000 of them, evenly spread."""
+    return rows[spread_rows(len(rows), _MAX_JUDGED_ROWS)] if len(rows) else rows
 
 
 def least_new_share(known: NDArray[Any], P: NDArray[Any]) -> float:

@@ -23,7 +23,7 @@ from structhash.embeddings._regression import (
     rows_a_class,
     rows_alone,
 )
-from structhash.embeddings._sureness import least_new_share, spread_sureness
+from structhash.embeddings._sureness import judged_rows, least_new_share, spread_sureness
 from structhash.embeddings._targets import dot_products, sharpen
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
 from structhash.io.fields import Field, Fields
@@ -189,8 +189,8 @@ class Posterior(Embedding):
         return P if exponent == 1 else program.sharpened(P, exponent)
 
     def new_class_share(self, X: NDArray[Any], state: Params) -> float:
-        """Share of rows that are of no known class, at least: see `least_new_share`."""
-        P = sharpen(self.embed(X, state), self.max_row_temperature)
+        """Share of rows that are of no known class, at least, by 1,000 of them: see `least_new_share`."""
+        P = sharpen(self.embed(judged_rows(X), state), self.max_row_temperature)
         return least_new_share(state["sureness"], P)
 
     def _anchors_for(self, n: int) -> int:

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from structhash._numerics.blocks import spread_rows
 from structhash.estimators._input import open_rows
 from structhash.estimators._learned import LearnedEncoder
 
-_MAX_JUDGED_ROWS = 1000  # evenly spread; fewer rows prove little
+_MIN_WARNED_ROWS = 1000  # fewer rows prove little
 _MIN_NEW_SHARE = 0.1  # from which on a warning is due
 
 
@@ -39,16 +38,13 @@ class NewClassEncoder(LearnedEncoder):
             From 0 to 1. 0 for embeddings other than ``"posterior"``, and where too few rows prove anything.
         """
         check_is_fitted(self)
-        return self._new_class_share(open_rows(self, X))
-
-    def _new_class_share(self, rows: NDArray[Any]) -> float:
-        """`new_class_share` of rows as `open_rows` gives them."""
-        judged = spread_rows(len(rows), _MAX_JUDGED_ROWS) if len(rows) else slice(0)
-        return self.hash_function_.new_class_share(rows[judged])
+        return self.hash_function_.new_class_share(open_rows(self, X))
 
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         codes = super()._encode_opened(rows, n_bits, queries)
-        if not queries and len(rows) >= _MAX_JUDGED_ROWS and self._new_class_share(rows) >= _MIN_NEW_SHARE:
+        if queries or len(rows) < _MIN_WARNED_ROWS:
+            return codes
+        if self.hash_function_.new_class_share(rows) >= _MIN_NEW_SHARE:
             warnings.warn(
                 "many of these rows are like no class of the training labels, and their codes may find bad "
                 "neighbours: fit again with such rows as unlabeled= (new_class_share tells how many)",
