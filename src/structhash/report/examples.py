@@ -34,8 +34,8 @@ def examples(details: dict[str, Any], names: Sequence[str], shown: ShownRows) ->
     """
     said = (
         "Queries drawn at random, then the hardest ones, with the rows that each method finds first. A solid "
-        "frame and ✓: relevant; a dashed frame and ✗: not relevant. With a row are its label and its number. Rows at "
-        "equal distances come in random order."
+        "frame and ✓: relevant; a dashed frame and ✗: not relevant. With a row are its label and its number. "
+        "Rows at equal distances come in random order."
     )
     parts = [element("p", said)]
     if shown.why:
@@ -43,9 +43,8 @@ def examples(details: dict[str, Any], names: Sequence[str], shown: ShownRows) ->
     for place, each in enumerate(details["examples"]):
         ranked = _rankings(each, details, names, shown)
         kind = f"query {shown.kind}".strip()
-        parts.append(
-            element("details", _title(each), _query(each, shown), ranked, class_=kind, open=place < _N_OPEN)
-        )
+        content = _title(each), _query(each, shown), ranked
+        parts.append(element("details", *content, class_=kind, open=place < _N_OPEN))
     return parts
 
 

@@ -1,12 +1,21 @@
-"""A headless Chromium that is spoken to by its DevTools protocol over two pipes."""
+"""A headless Chromium, spoken to by its DevTools protocol over two pipes, and the document of a comparison."""
 
 import base64
 import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from structhash.cli.documents import to_json
+from structhash.evaluation import as_json, compare, summarise
+from structhash.evaluation.details import details
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 _FLAGS = (  # no window, no sandbox, which containers lack, and no traffic of its own
@@ -21,6 +30,13 @@ _FLAGS = (  # no window, no sandbox, which containers lack, and no traffic of it
     "--disable-sync",
     "--hide-scrollbars",
 )
+
+_ON_PIPES = """import fcntl, os, sys  # the browser reads from 3 and writes to 4
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+os.dup2(ends[0], 3)
+os.dup2(ends[1], 4)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
 
 
 class Browser:
@@ -40,9 +56,8 @@ class Browser:
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
         words = [PROGRAM, *_FLAGS, f"--user-data-dir={self._profile.name}", "--remote-debugging-pipe"]
-        script = f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}'
         self._process = subprocess.Popen(
-            ["sh", "-c", script, "sh", *words, "about:blank"],
+            [sys.executable, "-c", _ON_PIPES, str(theirs_in), str(theirs_out), *words, "about:blank"],
             pass_fds=(theirs_in, theirs_out),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -71,6 +86,7 @@ class Browser:
         """Open a file, and wait until it is loaded."""
         self.errors.clear()
         self.requests.clear()
+        assert Path(path).is_file()
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -115,3 +131,34 @@ class Browser:
             case "Runtime.exceptionThrown" | "Runtime.consoleAPICalled" | "Log.entryAdded":
                 self.errors.append(json.dumps(params))
         return found
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A browser; without Chromium, the tests that use it are skipped."""
+    if PROGRAM is None:
+        pytest.skip("no Chromium here: apt-get install chromium")
+    found = Browser()
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="session")
+def digits_and_results():
+    """600 digits with labels that are words, the results of a comparison on them, and their lines."""
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600].astype(np.float32), np.array([*"abcdefghi", "<b>'\"&"])[y[:600]]
+    methods = ["itq", "lsh", "cca_itq", "float"]
+    results = list(compare(methods, X, y, bits=[8, 16], seeds=[0, 1], measures=["map", "precision@5"]))
+    return X, y, results, summarise(results)
+
+
+@pytest.fixture(scope="session")
+def document(digits_and_results):
+    """The document of that comparison, as a file holds it."""
+    X, y, results, lines = digits_and_results
+    options = {"methods": ["itq", "lsh", "cca_itq", "float"], "bits": [8, 16], "seeds": [0, 1]}
+    options |= {"measures": ["map", "precision@5"], "queries": 2000, "train": None}
+    about = {"data": "digits <i>.npz", "data_sha256": "0" * 64, "rows": len(X), "features": X.shape[1]}
+    about |= {"protocol": "seen", "options": options, "versions": {"structhash": "0"}}
+    return json.loads(to_json(as_json(lines, **about, details=details(lines, results, y, y))))
