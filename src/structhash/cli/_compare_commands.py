@@ -7,19 +7,46 @@ from typing import Annotated
 
 import typer
 
-from structhash.cli._options import Choices, Data, Force, Json, Measures, Queries, argument, output, reads_data
+from structhash.cli._options import (
+    Choices,
+    Data,
+    Force,
+    Json,
+    Measures,
+    Queries,
+    argument,
+    output,
+    page_options,
+    reads_data,
+)
 
 __all__ = ["compare", "report"]
 
 _USUAL_METHODS = "distilhash,structhash,cghash,one_hot,itq@database,lsh,float"
 
-Images = Annotated[
+_Methods = Annotated[
+    str,
+    typer.Option(
+        help="As for fit --method, with commas between them. NAME@database: fitted on the database; "
+        "NAME@real, NAME@auto: so read; float: the vectors by L2; all: every one, some also @database.",
+        show_default=_USUAL_METHODS.replace(",", ", "),  # blanks let the help break the line
+    ),
+]
+_Protocol = Annotated[
+    str,
+    typer.Option(
+        help="seen: queries are of classes trained on; unseen: of other classes; mixed-known and "
+        "mixed-new: of these or those, in a database of both; few-N, tail: few labels; coarse: of pairs of "
+        "classes; instances: near rows of a class; judged: Q by qrels, 5-fold; neighbours: near rows, by X."
+    ),
+]
+_Images = Annotated[
     str,
     typer.Option(
         help="Rows as pictures in the page: auto, where they look so; none; or a shape such as 28x28, 32x32x3."
     ),
 ]
-Texts = Annotated[
+_Texts = Annotated[
     str | None,
     typer.Option(
         metavar="FILE|COLUMN",
@@ -32,25 +59,11 @@ Texts = Annotated[
 @reads_data
 def compare(
     data: Data,
-    methods: Annotated[
-        str,
-        typer.Option(
-            help="As for fit --method, with commas between them. NAME@database: fitted on the database; "
-            "NAME@real, NAME@auto: so read; float: the vectors by L2; all: every one, some also @database.",
-            show_default=_USUAL_METHODS.replace(",", ", "),  # blanks let the help break the line
-        ),
-    ] = _USUAL_METHODS,
+    methods: _Methods = _USUAL_METHODS,
     bits: Annotated[
         str, typer.Option(help="Lengths of the codes, in bits, with commas between them.")
     ] = "16,32,64",
-    protocol: Annotated[
-        str,
-        typer.Option(
-            help="seen: queries are of classes trained on; unseen: of other classes; mixed-known and "
-            "mixed-new: of these or those, in a database of both; few-N, tail: few labels; coarse: of pairs of "
-            "classes; instances: near rows of a class; judged: Q by qrels, 5-fold; neighbours: near rows, by X."
-        ),
-    ] = "seen",
+    protocol: _Protocol = "seen",
     seeds: Annotated[str, typer.Option(help="A split and a model each, with commas between them.")] = "0,1,2",
     queries: Queries = 2000,
     train: Annotated[
@@ -64,8 +77,8 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE", help="Also write this page (.html), see report.", show_default=False),
     ] = None,
-    images: Images = "auto",
-    texts: Texts = None,
+    images: _Images = "auto",
+    texts: _Texts = None,
     force: Force = False,
     *,
     choices: Choices,
@@ -90,9 +103,7 @@ def compare(
         n_train=train,
         measures=measures,
         out=out,
-        page=report,
-        images=images,
-        texts=texts,
+        page=page_options(report, out, images, texts),
         force=force,
         as_json=as_json,
         choices=choices,
@@ -106,8 +117,8 @@ def report(
         Path | None,
         typer.Option(help="The data of the comparison: shows what the rows look like.", show_default=False),
     ] = None,
-    images: Images = "auto",
-    texts: Texts = None,
+    images: _Images = "auto",
+    texts: _Texts = None,
     force: Force = False,
 ) -> None:
     """Show a comparison as a page in one file, for a browser.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from structhash._numerics.interrupts import interrupted
 from structhash._numerics.validation import describe
 from structhash.cli._journal import count_fits, digest_of, open_journal
+from structhash.cli._options import PageOptions
 from structhash.cli._pages import Rows, write_page
 from structhash.cli._replaced import check_replaced, has_fit, identity
 from structhash.cli.console import Unfinished, say
@@ -68,9 +69,7 @@ def compare(
     n_train: int | None,
     measures: list[str] | None,
     out: Path | None,
-    page: Path | None,
-    images: str,
-    texts: str | None,
+    page: PageOptions | None,
     force: bool,
     as_json: bool,
     choices: Choices,
@@ -91,19 +90,15 @@ def compare(
         Number of queries and of training rows where rows are split, and names; None for the usual ones.
     out : path or None
         A JSON file to write. Finished fits are kept beside it; the same command goes on from there.
-    page : path or None
-        An .html file to write.
-    images, texts : str
-        What the rows look like there, see `structhash.cli.report.report`.
+    page : PageOptions or None
+        A page to write.
     force, as_json : bool
         Whether `out` may replace a file of another kind or another comparison; whether to print JSON.
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
     """
     check_output(out, data, makes="comparison", force=force, refused=suffixes())
-    check_output(page, data, makes="page", force=force, refused=(*suffixes(), ".json"))
-    if page is None and (texts is not None or images != "auto"):
-        raise ValueError("--images and --texts show rows in the page of --report; give that too")
+    check_output(page and page.out, data, makes="page", force=force, refused=(*suffixes(), ".json"))
     options: dict[str, Any] = {
         "methods": split_methods(methods, _check_of(protocol)),
         "bits": split_numbers("--bits", bits, 1),
@@ -113,12 +108,10 @@ def compare(
     dataset = read(data, **choices)
     comparison, arrays, settings = comparison_of(dataset, data, protocol, n_queries, n_train)
     names = [method.name for method in options["methods"]]
-    rows = None if page is None else Rows(dataset, data, has_own_queries(dataset, protocol), images, texts)
+    rows = page and Rows(dataset, data, has_own_queries(dataset, protocol), page.images, page.texts)
     asked = {"methods": names, "queries": settings.get("n_queries"), "train": settings.get("n_train")}
     asked["reading"] = {name: value for name, value in choices.items() if value not in (None, ())}
-    about: dict[str, Any] = {"data": data.name, "data_sha256": digest_of(arrays)}
-    about |= {"rows": len(dataset.X), "features": dataset.X.shape[1]}
-    about |= {"protocol": protocol, "options": options | asked, **stamp()}
+    about = _about(dataset, data, arrays) | {"protocol": protocol, "options": options | asked, **stamp()}
     if out is not None and not force:
         check_replaced(out, options["methods"], about)
     earlier = _open_journal(out, options["methods"], about, force)
@@ -126,14 +119,19 @@ def compare(
     with _said_where_to_go_on(out):
         results = collect_results(comparison, *arrays, **more)
         lines = report.summarise(results)
-        about["details"] = _details(lines, results, dataset, protocol)
-        document = report.as_json(lines, **about)
+        document = report.as_json(lines, **about, details=_details(lines, results, dataset, protocol))
         deliver(document, out, as_json)
         if page is not None:
-            write_page(page, document, rows)
+            write_page(page.out, document, rows)
     if not as_json:
         _print_table(lines, about)
     _finish(lines, out, earlier.unused)
+
+
+def _about(dataset: Dataset, path: Path, arrays: list[NDArray[Any]]) -> dict[str, Any]:
+    """What the data are."""
+    about = {"data": path.name, "data_sha256": digest_of(arrays)}
+    return {**about, "rows": len(dataset.X), "features": dataset.X.shape[1]}
 
 
 def _details(

@@ -73,7 +73,20 @@ def page(title: str, summary: Iterable[str | None], sections: Sequence[Html], li
 
 
 def section(name: str, title: str, *children: str | None) -> Html:
-    """A section with its title; `name` is its place in the page's address."""
+    """A section of a page.
+
+    Parameters
+    ----------
+    name : str
+        Its place in the address of the page.
+    title : str
+    *children : str or None
+        As for `element`.
+
+    Returns
+    -------
+    Html
+    """
     return element("section", element("h2", title), *children, id=name)
 
 
