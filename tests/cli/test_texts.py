@@ -43,5 +43,5 @@ def test_no_such_column_or_file(data, suffix, holds):
 
 
 def test_a_format_without_columns(data):
-    with pytest.raises(ValueError, match="t.npy has no columns of text; give a file, one text a line"):
+    with pytest.raises(ValueError, match=r"t\.npy has no columns of text; give a file, one text a line"):
         read_texts("note", data / "t.npy")
