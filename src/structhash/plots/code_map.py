@@ -65,7 +65,7 @@ def code_map(codes: ArrayLike, n_bits: int, labels: ArrayLike | None = None, ax:
             x, y = places[index == number].T
             ax.scatter(x, y, s=12, color=colour, marker=marker, label=str(label))
         if len(classes) <= _MAX_IN_LEGEND:
-            ax.legend()
+            ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
     ax.set(xlabel=f"first component ({share[0]:.0%})", ylabel=f"second component ({share[1]:.0%})")
     return ax
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from structhash._numerics.validation import check_count, check_list
 from structhash.estimators.base import HashEncoder
-from structhash.evaluation.scoring import code_blocks, retrieval, same_label
+from structhash.evaluation.scoring import Relevance, code_blocks, retrieval, same_label
 from structhash.plots._drawing import COLOURS, MARKERS, given_or_new
 
 if TYPE_CHECKING:
@@ -71,17 +71,24 @@ def prefix_quality(
     lengths = check_list("bits", bits)
     for n_bits in lengths:
         check_count("bits", n_bits, most=encoder.n_bits_)
-    relevance = same_label(y_queries, y)
-    curves: dict[str, list[float]] = {"plain": []}
-    for n_bits in lengths:
-        queries, codes = encoder.encode_queries(Q, n_bits), encoder.encode(X, n_bits)
-        curves["plain"].append(retrieval(code_blocks(queries, codes, relevance), [measure]).mean[measure])
-        if encoder.weighted_:
-            weighted = code_blocks(queries, codes, relevance, encoder.weights_at(n_bits))
-            curves.setdefault("weighted", []).append(retrieval(weighted, [measure]).mean[measure])
+    curves = _curves(encoder, Q, X, same_label(y_queries, y), measure, lengths)
     ax = given_or_new(ax)
     for (name, values), colour, marker in zip(curves.items(), COLOURS, MARKERS):
         ax.plot(lengths, values, marker=marker, color=colour, label=f"{name} Hamming distance")
     ax.set(xlabel="first bits", ylabel=measure)
     ax.legend()
     return ax
+
+
+def _curves(
+    encoder: HashEncoder, Q: Any, X: Any, relevance: Relevance, measure: str, lengths: list[int]
+) -> dict[str, list[float]]:
+    """The measure at each length, for plain and, where the encoder weighs its bits, weighted distance."""
+    curves: dict[str, list[float]] = {}
+    for n_bits in lengths:
+        queries, codes = encoder.encode_queries(Q, n_bits), encoder.encode(X, n_bits)
+        distances = {"plain": None} | ({"weighted": encoder.weights_at(n_bits)} if encoder.weighted_ else {})
+        for name, weights in distances.items():
+            scores = retrieval(code_blocks(queries, codes, relevance, weights), [measure])
+            curves.setdefault(name, []).append(scores.mean[measure])
+    return curves
