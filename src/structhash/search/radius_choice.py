@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
 from structhash._numerics.validation import describe
-from structhash.search._radius_chosen import ChosenRadius
+from structhash.search._radius_chosen import ChosenRadius, RadiusCurve
 
-__all__ = ["RadiusCurve", "choose_radius", "radius_curve"]
-
-
-class RadiusCurve(NamedTuple):
-    """What a sample of pairs says about each radius, from small to large.
-
-    Attributes
-    ----------
-    radii : ndarray (m,)
-        The different distances.
-    merged, false : int arrays (m,)
-        Pairs within the radius, and those of them that are no duplicates.
-    bounds : ndarray (m,)
-        Upper bounds of the false-merge rate, which hold at once.
-    recall : ndarray (m,)
-        Share of the duplicates within the radius.
-    """
-
-    radii: NDArray[Any]
-    merged: NDArray[np.int64]
-    false: NDArray[np.int64]
-    bounds: NDArray[np.float64]
-    recall: NDArray[np.float64]
+__all__ = ["choose_radius", "radius_curve"]
 
 
 def choose_radius(
