@@ -69,10 +69,10 @@ def compare(
     n_train: int | None,
     measures: list[str] | None,
     out: Path | None,
-    page: PageOptions | None,
     force: bool,
     as_json: bool,
     choices: Choices,
+    page: PageOptions | None = None,
 ) -> None:
     """Fit and score several methods on the same splits.
 
