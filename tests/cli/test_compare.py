@@ -202,13 +202,15 @@ def test_a_method_that_fails_is_a_line_and_the_rest_is_kept(run, here, tmp_path)
 def test_the_same_command_goes_on_and_other_data_are_never_mixed_in(run, here, tmp_path):
     out, journal = tmp_path / "r.json", tmp_path / "r.json.part"
     run("compare", here / "test.npz", *FAILING, "-o", out)
-    first = json.loads(out.read_text())["lines"]
-    kept = journal.read_text()
+    before = json.loads(out.read_text())
+    first, kept = before["lines"], journal.read_text()
     assert kept.count("\n") == 3
     journal.write_text(kept[:-40])  # as after a crash: the last line is cut
     again = run("compare", here / "test.npz", *FAILING, "-o", out)
     assert again.stderr.startswith(f"note: 2 fits taken from {journal}\n")
-    second = json.loads(out.read_text())["lines"]
+    after = json.loads(out.read_text())
+    second = after["lines"]
+    assert before["details"] == after["details"] != {}
     for a, b in zip(first, second, strict=True):
         assert (a["mean"], a["p_value"]) == (b["mean"], b["p_value"])
     assert [a["fit_seconds"] for a in first[:2]] == [b["fit_seconds"] for b in second[:2]]  # not fitted again
@@ -226,6 +228,16 @@ def test_the_same_command_goes_on_and_other_data_are_never_mixed_in(run, here, t
     notes = f"note: 1 fit taken from {journal}\nnote: 2 fits not asked for here stay in {journal}\n"
     assert (done.exit_code, done.stderr) == (0, notes)
     assert journal.exists()
+
+
+def test_fits_of_a_journal_that_does_not_say_what_was_found_are_used(run, here, tmp_path):
+    out, journal = tmp_path / "r.json", tmp_path / "r.json.part"
+    run("compare", here / "test.npz", *FAILING, "-o", out)
+    head, *lines = journal.read_text().split("\n")
+    fits = [[{k: v for k, v in each.items() if k != "found"} for each in json.loads(line)] for line in lines]
+    journal.write_text("\n".join([head, *map(json.dumps, fits)]))
+    assert "3 fits taken from" in run("compare", here / "test.npz", *FAILING, "-o", out).stderr
+    assert json.loads(out.read_text())["details"] == {}
 
 
 LSH = ("--methods", "lsh", "--bits", "4", "--seeds", "0,1", "--measures", "map")
