@@ -14,7 +14,7 @@ N_COLOURS = 8  # of series that are told apart by colour, shape and dash; `page.
 
 _WIDTH, _HEIGHT = 440, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 428, 12, 254  # of the plot
-_MAX_NAME = 10  # characters at an axis
+_MIN_NAME, _LETTER = 5, 7.2  # letters of a name at an axis, and the width of one
 _GAP = 5  # between two of its values
 _MARGIN = 0.05  # of the range of an axis, on both ends
 _SHAPES = (  # paths about (0, 0)
@@ -184,14 +184,21 @@ def _draw_x(axis: Axis, scale: _Scale) -> list[Html]:
     for value in _ticks(axis, scale):
         place, text = scale.place(value), f"{value:.4g}"
         if axis.names:
-            text = axis.names[round(value) - 1][:_MAX_NAME]
-        half = 4 * len(text)
+            text = _short(axis.names[round(value) - 1], (_RIGHT - _LEFT) / len(axis.names))
+        half = _LETTER / 2 * len(text)
         parts.append(element("path", d=f"M{place:.1f},{_BOTTOM}v5", class_="axis"))
-        if place - half >= free:
-            parts.append(element("text", text, x=f"{place:.1f}", y=_BOTTOM + 19, text_anchor="middle"))
-            free = place + half + _GAP
+        middle = min(place, _WIDTH - half)  # no text beyond the edge
+        if middle - half >= free:
+            parts.append(element("text", text, x=f"{middle:.1f}", y=_BOTTOM + 19, text_anchor="middle"))
+            free = middle + half + _GAP
     middle = (_LEFT + _RIGHT) / 2
     return [*parts, element("text", axis.title, x=middle, y=_HEIGHT - 8, text_anchor="middle")]
+
+
+def _short(name: str, room: float) -> str:
+    """The beginning of a name, as much as there is room for; names without any are left out one by one."""
+    most = max(int((room - _GAP) / _LETTER), _MIN_NAME)
+    return name if len(name) <= most else name[: most - 1] + "…"
 
 
 def _draw_y(axis: Axis, scale: _Scale) -> list[Html]:
