@@ -102,6 +102,17 @@ class Browser:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
+    def download(self, code, folder):
+        """The file that a script's click saves in a folder."""
+        self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder), eventsEnabled=True)
+        self.run(code)
+        while True:
+            found = self._next()
+            state = found["params"]["state"] if found.get("method") == "Browser.downloadProgress" else ""
+            assert state != "canceled"
+            if state == "completed":
+                return next(Path(folder).iterdir())
+
     def shot(self, path):
         """Save a picture of the whole page."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]

@@ -1,5 +1,6 @@
 """Pages, in a real browser."""
 
+import csv
 import re
 from importlib.resources import files
 
@@ -97,6 +98,15 @@ def test_nothing_is_loaded_and_no_other_script_runs(browser, written, tmp_path):
     browser.open(tmp_path / "x.html")
     assert browser.run("document.title") == "Title <x>"
     assert len(browser.errors) == 2  # both were refused
+
+
+def test_the_numbers_of_a_table_are_saved(browser, written, tmp_path):
+    browser.open(written)
+    saved = browser.download("document.querySelector('a[download]').click()", tmp_path)
+    assert saved.name == "t.csv"
+    rows = list(csv.reader(saved.read_text("utf-8").splitlines()))
+    assert [row[:2] for row in rows] == [["name", "value"], ["b10", "0.5"], ["b9", ""], ["a <i>", "0.25"]]
+    assert browser.errors == []
 
 
 def test_the_list_of_contents_leads_to_sections(browser, written):

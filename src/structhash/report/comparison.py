@@ -49,7 +49,8 @@ def comparison_page(document: dict[str, Any], shown: ShownRows | None = None) ->
     parts = {"results": ("Results", results(lines, measures, document["features"]))}
     if scored:
         pictures = {name: quality_figures(scored, name, document["features"]) for name in measures}
-        parts["figures"] = ("Quality against size and time", [choice("Measure", pictures)])
+        said = element("p", "Where a method has several distances, the best one at each length is drawn.")
+        parts["figures"] = ("Quality against size and time", [said, choice("Measure", pictures)])
     parts["classes"] = ("Classes", _behind(details, "classes", lines))
     parts["hardest"] = ("Hardest queries", _behind(details, "hardest", lines))
     parts["examples"] = ("What is found first", _examples(details, lines, shown))
