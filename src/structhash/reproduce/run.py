@@ -1,0 +1,160 @@
+"""One run: fit a method on one split, score prefixes of its codes, and keep what training cost."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash.codes import code_distances
+from structhash.evaluation import (
+    Method,
+    Scores,
+    code_blocks,
+    nearest_rows,
+    parse_method,
+    retrieval,
+    same_label,
+    seen_classes,
+)
+from structhash.evaluation.scoring import Relevance
+from structhash.reproduce.plan import METHODS, Run
+from structhash.reproduce.sets import Loaded
+from structhash.supervision import Neighbours
+
+__all__ = ["DEPTHS", "MEASURES", "Drawn", "draw", "perform"]
+
+MEASURES = ("ndcg_paper@100", "precision@100", "map", "pr_area", "map_hits@10000")
+DEPTHS = (10, 20, 50, 100, 200, 500, 1000, 2000)  # of precision at N, on the large sets
+
+_TESTED = ("ndcg_paper@100", "precision@100", "map", "pr_area")  # measures kept for each query
+_RELEVANT_SHARE = 0.02  # of the database, where there are no labels
+_DIGITS = 5
+_N_FOUND = 10  # retrieved rows of a ranking example
+_N_HARDEST = 4  # queries with the least precision among the ranking examples
+_WARM_UP_ROWS, _WARM_UP_BITS = 300, 4
+
+
+class Drawn(NamedTuple):
+    """One split of a data set."""
+
+    X: NDArray[Any]  # training rows
+    y: Any  # what teaches methods that learn from labels or neighbours
+    queries: NDArray[Any]
+    database: NDArray[Any]
+    relevance: Relevance
+    query_rows: NDArray[np.int64]  # numbers of the queries among the rows of the data set
+    database_rows: NDArray[np.int64]
+
+
+def draw(data: Loaded, seed: int) -> Drawn:
+    """The split of one seed, as in Section 5 of the paper; a run trains on the first rows of `X`.
+
+    With labels 2,000 rows are queries. Without labels the queries are those of the file, and the nearest 2
+    percent of the database by L2 are relevant.
+    """
+    if data.y is not None and data.info.labelled:
+        train, queries, database = seen_classes(data.y, seed, n_train=len(data.X))
+        relevance = same_label(data.y[queries], data.y[database])
+        return Drawn(
+            data.X[train], data.y[train], data.X[queries], data.X[database], relevance, queries, database
+        )
+    assert data.Q is not None  # `load_set`
+    order = np.random.default_rng(seed).permutation(len(data.X))
+    relevance = nearest_rows(data.Q, data.X, max(1, int(_RELEVANT_SHARE * len(data.X))))
+    return Drawn(
+        data.X[order], Neighbours(), data.Q, data.X, relevance, np.arange(0), np.arange(len(data.X))
+    )  # fmt: skip
+
+
+def perform(run: Run, data: Loaded, drawn: Drawn) -> dict[str, Any]:
+    """Fit and score one method.
+
+    Parameters
+    ----------
+    run : Run
+    data : Loaded
+        The data set of the run.
+    drawn : Drawn
+        Its split of the run's seed.
+
+    Returns
+    -------
+    dict
+        Values that `json` takes: ``fit_seconds``, ``chosen``, ``history`` (rounds and seconds of each bit, or
+        None), ``scores`` (a dict a length and distance), ``per_query`` (by distance and measure, at the full
+        length) and ``examples``.
+    """
+    method, kind = parse_method(METHODS[run.method].spec), METHODS[run.method]
+    X, y = drawn.X[: run.n_train], drawn.y if isinstance(drawn.y, Neighbours) else drawn.y[: run.n_train]
+    if kind.by_prefix:  # the cost of training is shown for these, so nothing may be compiled meanwhile
+        _fit(method, X[:_WARM_UP_ROWS], y if isinstance(y, Neighbours) else y[:_WARM_UP_ROWS], _WARM_UP_BITS, 0)
+    began = time.perf_counter()
+    encoder, chosen = _fit(method, X, y, run.n_bits, run.seed)
+    record: dict[str, Any] = {"fit_seconds": time.perf_counter() - began, "chosen": chosen}
+    history = encoder.history_ if kind.by_prefix else None  # of each bit
+    record["history"] = history and {name: [each[name] for each in history] for name in ("rounds", "seconds")}
+    record |= {"scores": [], "per_query": {}, "examples": []}
+    if not run.lengths:
+        return record
+    for n_bits in run.lengths:
+        full = n_bits == run.n_bits
+        measures = MEASURES if data.info.labelled or not full else (*MEASURES, *map("precision@{}".format, DEPTHS))
+        for distance in dict.fromkeys([kind.distance, "plain"] if full else [kind.distance]):
+            scores = _score(encoder, n_bits, distance, drawn, measures)
+            record["scores"].append({"n_bits": n_bits, "distance": distance, "mean": scores.mean})
+            if full:
+                kept = {name: np.round(scores.per_query[name], _DIGITS).tolist() for name in _TESTED}
+                record["per_query"][distance] = kept
+    if data.info.image_shape is not None and kind.by_prefix and run.seed == 0:
+        record["examples"] = _examples(encoder, data, drawn, record["per_query"][kind.distance], kind.distance)
+    return record
+
+
+def _fit(method: Method, X: NDArray[Any], y: Any, n_bits: int, seed: int) -> tuple[Any, str]:
+    """The fitted encoder of a method, and the alternative that was chosen; y reaches those that learn from it."""
+    if isinstance(y, Neighbours) and not method.encoders[0].takes_supervision:
+        y = None
+    return method.fit(X, y, n_bits, seed)
+
+
+def _weights(encoder: Any, n_bits: int, distance: str) -> NDArray[np.float64] | None:
+    """Weights of the bits of a prefix; None for plain Hamming distance."""
+    return encoder.weights_at(n_bits) if distance == "weighted" else None
+
+
+def _score(encoder: Any, n_bits: int, distance: str, drawn: Drawn, measures: tuple[str, ...]) -> Scores:
+    """Scores of a prefix of the code of a fitted encoder."""
+    queries, codes = encoder.encode_queries(drawn.queries, n_bits), encoder.encode(drawn.database, n_bits)
+    weights = _weights(encoder, n_bits, distance)
+    return retrieval(code_blocks(queries, codes, drawn.relevance, weights), measures)
+
+
+def _examples(
+    encoder: Any, data: Loaded, drawn: Drawn, per_query: dict[str, list[float]], distance: str
+) -> list[dict[str, Any]]:
+    """Queries and the rows that they retrieve first: the first query of each class, then the worst queries.
+
+    Of equal distances the lower row of the database comes first. `query` and `found` number the rows of the data
+    set.
+    """
+    assert data.y is not None  # images have labels
+    y = data.y[drawn.query_rows]
+    first = [int(np.flatnonzero(y == label)[0]) for label in np.unique(y)]
+    hardest = np.argsort(per_query["precision@100"], kind="stable")
+    chosen = [*first, *(int(q) for q in hardest[:_N_HARDEST] if q not in first)]
+    queries, codes = encoder.encode_queries(drawn.queries[chosen]), encoder.encode(drawn.database)
+    weights = _weights(encoder, encoder.n_bits_, distance)
+    nearest = np.argsort(code_distances(queries, codes, weights), axis=1, kind="stable")[:, :_N_FOUND]
+    rows = drawn.database_rows[nearest]
+    return [
+        {
+            "query": int(drawn.query_rows[q]),
+            "hard": place >= len(first),
+            "found": rows[place].tolist(),
+            "right": (data.y[rows[place]] == y[q]).tolist(),
+        }
+        for place, q in enumerate(chosen)
+    ]
