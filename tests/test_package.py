@@ -26,7 +26,7 @@ LAYERS = [  # a module imports from its own layer and those above it in this lis
     {"estimators"},
     {"baselines"},
     {"evaluation"},
-    {"export"},
+    {"export", "plots", "report"},
     {"reproduce"},
     set(TERMINAL),
 ]

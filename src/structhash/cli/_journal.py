@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from structhash.evaluation.compare import Result
+from structhash.evaluation.found import Found
 from structhash.evaluation.scoring import Scores
 
 __all__ = ["count_fits", "digest_of", "open_journal"]
@@ -99,5 +100,6 @@ def _read_fit(line: str) -> list[Result]:
         return []
     for each in found:
         mean, per_query = each["scores"]
+        each["found"] = Found(*each.get("found", ()))
         each["scores"] = Scores(mean, {name: np.array(values) for name, values in per_query.items()})
     return [Result(**each) for each in found]

@@ -28,6 +28,7 @@ from structhash.cli.outputs import check_output
 from structhash.evaluation import report
 from structhash.evaluation.compare import Result
 from structhash.evaluation.compare import compare as compare_labelled
+from structhash.evaluation.details import details
 from structhash.evaluation.judged import JUDGED_MEASURES, check_judged_method, compare_judged
 from structhash.evaluation.methods import Method
 from structhash.evaluation.neighbours import (
@@ -110,11 +111,22 @@ def compare(
     earlier = _open_journal(out, options["methods"], about, force)
     more = {**options, **settings, "failures": "keep", "finished": earlier.used, "on_fit": earlier.add}
     with _said_where_to_go_on(out):
-        lines = report.summarise(collect_results(comparison, *arrays, **more))
+        results = collect_results(comparison, *arrays, **more)
+        lines = report.summarise(results)
+        about["details"] = _details(lines, results, dataset, protocol)
         deliver(report.as_json(lines, **about), out, as_json)
     if not as_json:
         _print_table(lines, about)
     _finish(lines, out, earlier.unused)
+
+
+def _details(
+    lines: list[report.Line], results: list[Result], dataset: Dataset, protocol: str
+) -> dict[str, Any]:
+    """What lies behind the means, by labels where each row has one; queries of a file's Q have none."""
+    labels = dataset.y if dataset.y is not None and dataset.y.ndim == 1 else None
+    own_queries = protocol in _UNLABELLED and dataset.Q is not None
+    return details(lines, results, labels, None if own_queries else labels, dataset.ids)
 
 
 def _print_table(lines: list[report.Line], about: dict[str, Any]) -> None:

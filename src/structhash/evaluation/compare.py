@@ -14,6 +14,7 @@ from structhash._numerics.interrupts import interrupted
 from structhash._numerics.labels import read_classes
 from structhash._numerics.matrices import read_matrix
 from structhash._numerics.validation import MAX_BITS, check_count, check_list, describe
+from structhash.evaluation.found import FirstFound, Found
 from structhash.evaluation.instances import inside_class, nearest_in_class
 from structhash.evaluation.methods import Method, as_method
 from structhash.evaluation.protocols import Protocol, find_protocol
@@ -53,6 +54,8 @@ class Result(NamedTuple):
         Wall-clock time to fit; to encode the database, and to fit a reader.
     error : str
         Why the method has no scores; ``""`` where it has.
+    found : Found
+        What each query finds first.
     """
 
     method: str
@@ -64,6 +67,7 @@ class Result(NamedTuple):
     fit_seconds: float
     encode_seconds: float
     error: str = ""
+    found: Found = Found()
 
 
 class Request(NamedTuple):
@@ -108,6 +112,8 @@ class Task(NamedTuple):
     relevance: Relevance
     ranked: Callable[[Iterable[Block]], Iterable[Block]]  # leaves the documents that a protocol ranks
     seed: int
+    query_rows: NDArray[np.int64]  # row numbers in the data
+    database_rows: NDArray[np.int64] | None  # the same; None where not all documents are ranked
 
 
 def check_request(
@@ -302,10 +308,12 @@ def _draw_task(X: NDArray[Any], y: NDArray[Any], protocol: Protocol, seed: int, 
     labels = y if protocol.training_labels is None else protocol.training_labels(y, seed)
     relevance = same_label(y[queries], y[database])
     ranked: Callable[[Iterable[Block]], Iterable[Block]] = iter
+    database_rows = None if protocol.inside_class else database
     if protocol.inside_class:
         ranked = partial(inside_class, same_class=relevance)
         relevance = nearest_in_class(X[queries], X[database], y[queries], y[database])
-    return Task(X[train], labels[train], X[queries], X[database], relevance, ranked, seed)
+    rows = X[train], labels[train], X[queries], X[database]
+    return Task(*rows, relevance, ranked, seed, queries, database_rows)
 
 
 def measure_task(method: Method, n_bits: int, task: Task, measures: list[str], ties: str) -> Iterator[Result]:
@@ -326,8 +334,9 @@ def measure_task(method: Method, n_bits: int, task: Task, measures: list[str], t
         One for each distance.
     """
     if method.is_float:
-        blocks = task.ranked(float_blocks(task.queries, task.database, task.relevance))
-        yield Result(method.name, "L2", 0, task.seed, "", retrieval(blocks, measures, ties), 0.0, 0.0)
+        blocks = float_blocks(task.queries, task.database, task.relevance)
+        scores, found = _score(blocks, task, measures, ties)
+        yield Result(method.name, "L2", 0, task.seed, "", scores, 0.0, 0.0, found=found)
         return
     began = time.perf_counter()
     encoder, chosen = method.fit(task.X, task.y, n_bits, task.seed, task.database)
@@ -337,6 +346,13 @@ def measure_task(method: Method, n_bits: int, task: Task, measures: list[str], t
     seconds = fitted - began, time.perf_counter() - fitted
     n_bits = n_bits or encoder.n_bits_
     for distance, blocks in read.distances(task.queries, task.relevance):
-        scores = retrieval(task.ranked(blocks), measures, ties)
+        scores, found = _score(blocks, task, measures, ties)
         about = ", ".join(filter(None, (chosen, read.chosen)))
-        yield Result(method.name, distance, n_bits, task.seed, about, scores, *seconds)
+        yield Result(method.name, distance, n_bits, task.seed, about, scores, *seconds, found=found)
+
+
+def _score(blocks: Iterable[Block], task: Task, measures: list[str], ties: str) -> tuple[Scores, Found]:
+    """The scores of one distance, and what each query finds first."""
+    noted = FirstFound(task.seed)
+    scores = retrieval(task.ranked(noted.watch(blocks)), measures, ties)
+    return scores, noted.found(task.query_rows, task.database_rows)

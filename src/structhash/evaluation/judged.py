@@ -15,6 +15,7 @@ from structhash._numerics.matrices import read_matrix
 from structhash._numerics.validation import check_count
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation.compare import Fit, Request, Result, check_request, run_fits
+from structhash.evaluation.found import FirstFound
 from structhash.evaluation.methods import Method, parse_method, partner_counts, prepare
 from structhash.evaluation.reading import ReadCodes, read_codes
 from structhash.evaluation.scoring import (
@@ -226,10 +227,13 @@ def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties
             for distance, found in fitted.read.distances(task.Q[test], _of_queries(task, test)):
                 blocks.setdefault(distance, []).append(found)
         n_bits = n_bits or fitted.read.encoder.n_bits_
-    about, (fit_seconds, encode_seconds) = ", ".join(sorted(chosen - {""})), seconds.tolist()
+    about, times = ", ".join(sorted(chosen - {""})), (float(seconds[0]), float(seconds[1]))
+    asked = np.concatenate([test for _, test in task.folds])
     for distance, parts in blocks.items():
-        scores = retrieval(itertools.chain(*parts), measures, ties)
-        yield Result(method.name, distance, n_bits, task.seed, about, scores, fit_seconds, encode_seconds)
+        noted = FirstFound(task.seed)
+        scores = retrieval(noted.watch(itertools.chain(*parts)), measures, ties)
+        first = noted.found(asked, np.arange(len(task.X)))
+        yield Result(method.name, distance, n_bits, task.seed, about, scores, *times, found=first)
 
 
 def _fit_folds(method: Method, n_bits: int, task: _Task) -> Iterator[_Fitted]:

@@ -156,11 +156,10 @@ def _fits(
 def _draw_task(X: NDArray[Any], Q: NDArray[Any] | None, seed: int, n_queries: int, n_train: int | None) -> Task:
     """The split of one seed. Without a number of training rows, the whole database trains."""
     if Q is None:
-        _, queries, database = seen_classes(X[:, 0], seed, n_queries)
-        X, Q = X[database], X[queries]
+        _, asked, database = seen_classes(X[:, 0], seed, n_queries)
+        X, Q = X[database], X[asked]
         train = X[:n_train]
-    elif n_train is None:
-        train = X
     else:
-        train = X[np.sort(np.random.default_rng(seed).permutation(len(X))[:n_train])]
-    return Task(train, None, Q, X, nearest_rows(Q, X), iter, seed)
+        asked, database = np.arange(len(Q)), np.arange(len(X))
+        train = X if n_train is None else X[np.sort(np.random.default_rng(seed).permutation(len(X))[:n_train])]
+    return Task(train, None, Q, X, nearest_rows(Q, X), iter, seed, asked, database)

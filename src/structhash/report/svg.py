@@ -1,0 +1,221 @@
+"""Charts as SVG inside a page: lines, points and reference lines. The colours are those of the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from structhash.report.elements import Html, element, join
+
+__all__ = ["N_COLOURS", "Axis", "Series", "chart", "key"]
+
+N_COLOURS = 8  # of series that are told apart by colour, shape and dash; `page.css` has them
+
+_WIDTH, _HEIGHT = 440, 300
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 428, 12, 254  # of the plot
+_MARGIN = 0.05  # of the range of an axis, on both ends
+_SHAPES = (  # paths about (0, 0)
+    "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
+    "M-3.6,-3.6h7.2v7.2h-7.2z",
+    "M0,-4.6l4.6,8h-9.2z",
+    "M0,-5l5,5l-5,5l-5,-5z",
+    "M0,4.6l4.6,-8h-9.2z",
+    "M-1.5,-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
+    "M0,-5l1.4,3.4l3.6,.2l-2.8,2.4l.9,3.6l-3.1,-2l-3.1,2l.9,-3.6l-2.8,-2.4l3.6,-.2z",
+    "M-4.5,-2.6l4.5,-2.4l4.5,2.4v5.2l-4.5,2.4l-4.5,-2.4z",
+)
+
+
+class Series(NamedTuple):
+    """Points of one name.
+
+    Attributes
+    ----------
+    name : str
+    points : sequence of (float, float)
+        Values on both axes. One that is not finite, or not above 0 on a logarithmic axis, is left out.
+    colour : int
+        Which of `N_COLOURS`; -1 for grey.
+    kind : str
+        ``"line"``: points joined by lines; ``"points"``; ``"reference"``: a dashed line from edge to edge at
+        the height of the first point; ``"steps"``: a thin line of steps, without points.
+    notes : sequence of str
+        What a reader sees when the pointer rests on a point; by default its values.
+    """
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    colour: int = -1
+    kind: str = "line"
+    notes: Sequence[str] = ()
+
+
+class Axis(NamedTuple):
+    """One axis.
+
+    Attributes
+    ----------
+    title : str
+    log : bool
+        Whether it is logarithmic.
+    ticks : sequence of float
+        Where values are written; by default round values.
+    """
+
+    title: str
+    log: bool = False
+    ticks: Sequence[float] = ()
+
+
+class _Scale(NamedTuple):
+    """How values become places."""
+
+    low: float  # after the logarithm
+    high: float
+    first: float  # the place of `low`
+    last: float
+    log: bool
+
+    def place(self, value: float) -> float:
+        """Where a value is drawn."""
+        value = math.log10(value) if self.log else value
+        return self.first + (value - self.low) / (self.high - self.low) * (self.last - self.first)
+
+
+def chart(series: Sequence[Series], x: Axis, y: Axis, title: str) -> Html:
+    """Draw series.
+
+    Parameters
+    ----------
+    series : sequence of Series
+        Those of grey first, if others are to be drawn over them.
+    x, y : Axis
+    title : str
+        What the picture shows, for readers that do not see it.
+
+    Returns
+    -------
+    Html
+        An ``<svg>``.
+
+    Examples
+    --------
+    >>> chart([Series("a", [(8, 0.5), (16, 0.7)], 0)], Axis("bits", log=True), Axis("mAP"), "mAP")[:4]
+    '<svg'
+    """
+    drawn = [(each, _drawable(each, x, y)) for each in series]
+    points = [point for _, kept in drawn for _, point in kept]
+    values = [[point[0] for each, kept in drawn if each.kind != "reference" for _, point in kept]]
+    values.append([point[1] for point in points])
+    across = _scale(values[0], x, _LEFT, _RIGHT)
+    up = _scale(values[1], y, _BOTTOM, _TOP)
+    parts = [element("title", title), *_draw_x(x, across), *_draw_y(y, up)]
+    parts += [_draw(each, kept, across, up) for each, kept in drawn if kept]
+    return element("svg", *parts, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="img", class_="chart")
+
+
+def key(series: Series) -> Html:
+    """The sign of a series and its name, for a legend outside the picture."""
+    if series.kind in ("reference", "steps"):
+        sign = element("path", d="M1,7h22", class_=f"{_style(series)} {series.kind}")
+    else:
+        line = element("path", d="M1,7h22", class_="line") if series.kind == "line" else None
+        sign = join(
+            [line, element("path", d=_SHAPES[series.colour], class_="dot", transform="translate(12,7)")]
+        )
+        sign = element("g", sign, class_=_style(series))
+    picture = element("svg", sign, viewBox="0 0 24 14", width="24", height="14", aria_hidden="true")
+    return element("li", picture, series.name)
+
+
+def _style(series: Series) -> str:
+    """The class that gives a series its colour."""
+    return f"c{series.colour}" if series.colour >= 0 else "grey"
+
+
+def _drawable(series: Series, x: Axis, y: Axis) -> list[tuple[int, tuple[float, float]]]:
+    """Numbers and values of the points that both axes can show."""
+    return [
+        (number, point)
+        for number, point in enumerate(series.points)
+        if all(math.isfinite(v) and (v > 0 or not axis.log) for v, axis in zip(point, (x, y)))
+    ]
+
+
+def _scale(values: Sequence[float], axis: Axis, first: float, last: float) -> _Scale:
+    """The scale on which all values have their place."""
+    found = [math.log10(value) if axis.log else value for value in values] or [0.0, 1.0]
+    low, high = min(found), max(found)
+    if high - low <= 1e-9 * max(abs(low), abs(high), 1):
+        low, high = low - 0.5, high + 0.5
+    margin = _MARGIN * (high - low)
+    return _Scale(low - margin, high + margin, first, last, axis.log)
+
+
+def _ticks(axis: Axis, scale: _Scale) -> list[float]:
+    """Values inside a scale that are written at its axis."""
+    if axis.ticks:
+        found = list(axis.ticks)
+    elif axis.log:
+        steps = (1,) if scale.high - scale.low > 2 else (1, 2, 5)
+        decades = range(math.floor(scale.low) - 1, math.ceil(scale.high) + 1)
+        found = [step * 10.0**decade for decade in decades for step in steps]
+    else:
+        rough = (scale.high - scale.low) / 5
+        unit = 10.0 ** math.floor(math.log10(rough))
+        step = next(unit * nice for nice in (1, 2, 2.5, 5, 10) if unit * nice >= rough)
+        found = [step * i for i in range(math.ceil(scale.low / step), math.floor(scale.high / step) + 1)]
+    edges = sorted((scale.first, scale.last))
+    return [value for value in found if edges[0] - 0.5 <= scale.place(value) <= edges[1] + 0.5]
+
+
+def _draw_x(axis: Axis, scale: _Scale) -> list[Html]:
+    """The horizontal axis: line, values that have room, title."""
+    parts = [element("path", d=f"M{_LEFT},{_BOTTOM}H{_RIGHT}", class_="axis")]
+    free = 0.0
+    for value in _ticks(axis, scale):
+        place, text = scale.place(value), f"{value:.4g}"
+        half = 4 * len(text)
+        parts.append(element("path", d=f"M{place:.1f},{_BOTTOM}v5", class_="axis"))
+        if place - half >= free:
+            parts.append(element("text", text, x=f"{place:.1f}", y=_BOTTOM + 19, text_anchor="middle"))
+            free = place + half
+    middle = (_LEFT + _RIGHT) / 2
+    return [*parts, element("text", axis.title, x=middle, y=_HEIGHT - 8, text_anchor="middle")]
+
+
+def _draw_y(axis: Axis, scale: _Scale) -> list[Html]:
+    """The vertical axis: a thin line for each value, title."""
+    parts = []
+    for value in _ticks(axis, scale):
+        place = scale.place(value)
+        parts.append(element("path", d=f"M{_LEFT},{place:.1f}H{_RIGHT}", class_="grid"))
+        parts.append(element("text", f"{value:.4g}", x=_LEFT - 7, y=f"{place + 4:.1f}", text_anchor="end"))
+    middle = (_TOP + _BOTTOM) / 2
+    turned = f"translate(13,{middle}) rotate(-90)"
+    return [*parts, element("text", axis.title, transform=turned, text_anchor="middle")]
+
+
+def _draw(series: Series, kept: list[tuple[int, tuple[float, float]]], across: _Scale, up: _Scale) -> Html:
+    """One series."""
+    places = [(across.place(x), up.place(y)) for _, (x, y) in kept]
+    note = element("title", series.name)
+    if series.kind == "reference":
+        path = f"M{_LEFT},{places[0][1]:.1f}H{_RIGHT}"
+        return element("path", note, d=path, class_=f"{_style(series)} reference")
+    if series.kind == "steps":
+        path = "M" + "".join(
+            f"{'H' if i else ''}{x:.1f}{'V' if i else ','}{y:.1f}" for i, (x, y) in enumerate(places)
+        )
+        return element("path", note, d=path, class_=f"{_style(series)} steps")
+    parts: list[Html] = []
+    if series.kind == "line" and len(places) > 1:
+        path = "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        parts.append(element("path", note, d=path, class_="line"))
+    for (number, point), (x, y) in zip(kept, places):
+        said = series.notes[number] if series.notes else f"{series.name}: {point[0]:.4g}, {point[1]:.4g}"
+        moved = f"translate({x:.1f},{y:.1f})"
+        shape = _SHAPES[series.colour]
+        parts.append(element("path", element("title", said), d=shape, transform=moved, class_="dot"))
+    return element("g", *parts, class_=_style(series))
