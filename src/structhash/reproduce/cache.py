@@ -17,7 +17,7 @@ from structhash.reproduce.sets import Loaded, load_set
 
 __all__ = ["Finished", "finish_runs", "run_path"]
 
-_LAYOUT = 1  # of the files; a change to what `perform` returns raises it
+_LAYOUT = 2  # of the files; a change to what `perform` returns raises it
 
 
 class Finished(NamedTuple):

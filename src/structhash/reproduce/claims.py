@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from structhash.evaluation.report import SIGNIFICANCE_LEVEL, paired_test
 from structhash.reproduce._costs import cost_claims
@@ -60,12 +61,17 @@ class Pair(NamedTuple):
 def check_claims(results: Results) -> list[Claim]:
     """Every claim, with what the runs say."""
     return [
-        _best_of_all(results, ("ndcg_paper@100",), "Table 1", "StructHash with the NDCG loss has the best NDCG"),
+        _best_of_all(
+            results,
+            ("ndcg_paper@100",),
+            "Table 1",
+            "StructHash with the NDCG loss has the best NDCG in most cases",
+        ),
         _best_of_all(
             results,
             ("precision@100", "map", "pr_area"),
             "Table 2",
-            "StructHash with the NDCG loss has the best precision, mAP and precision-recall",
+            "StructHash with the NDCG loss has the best precision, mAP and precision-recall in most cases",
         ),
         _ahead(
             results,
@@ -80,8 +86,12 @@ def check_claims(results: Results) -> list[Claim]:
             [(data, m, "StructH-N", "StructH-A") for data in _labelled(results) for m in _OTHERS[1:]],
         ),
         _similar(results),
-        _no_worse(results, "StructH-N-Stage", "StructH-N", "Stage-wise training is as accurate as the original"),
-        _no_worse(results, "StructH-SN-Stage", "StructH-N-Stage", "The SNDCG loss is as accurate as the NDCG loss"),
+        _no_worse(
+            results, "StructH-N-Stage", "StructH-N", "Stage-wise training is as accurate as the original"
+        ),
+        _no_worse(
+            results, "StructH-SN-Stage", "StructH-N-Stage", "The SNDCG loss is as accurate as the NDCG loss"
+        ),
         *cost_claims(results),
         _unweighted(results),
         _ahead(
@@ -124,15 +134,20 @@ def compare_pairs(results: Results, wanted: list[tuple[str, str, str, str]]) -> 
     list of Pair
     """
     pairs = []
-    for data, measure, *both in wanted:
-        means, values = [], []
-        for method, _, distance in (name.partition("@") for name in both):
-            means.append(results.mean(data, method, measure, distance=distance or None))
-            values.append(results.per_query(data, method, measure, distance=distance or None))
-        if means[0] is None or means[1] is None or len(values[0]) != len(values[1]):
+    for data, measure, a, b in wanted:
+        mean_a, values_a = _measured(results, data, a, measure)
+        mean_b, values_b = _measured(results, data, b, measure)
+        if mean_a is None or mean_b is None or len(values_a) != len(values_b):
             continue  # one of them was not scored
-        pairs.append(Pair(data, measure, *both, means[0], means[1], paired_test(*values)))
+        pairs.append(Pair(data, measure, a, b, mean_a, mean_b, paired_test(values_a, values_b)))
     return [pair._replace(p_value=min(1.0, len(pairs) * pair.p_value)) for pair in pairs]
+
+
+def _measured(results: Results, data: str, name: str, measure: str) -> tuple[float | None, NDArray[np.float64]]:
+    """Mean of a measure, and its value for each query."""
+    method, _, distance = name.partition("@")
+    which = data, method, measure
+    return results.mean(*which, distance=distance or None), results.per_query(*which, distance or None)
 
 
 def _labelled(results: Results) -> list[str]:
@@ -175,9 +190,9 @@ def _best_of_all(results: Results, measures: tuple[str, ...], where: str, statem
             if others:
                 means = [results.mean(data, method, measure) or 0.0 for method in others]
                 wanted.append((data, measure, "StructH-N", others[int(np.argmax(means))]))
-    rule = "not behind the best of the other methods of the table in more than half of the comparisons"
+    rule = "a higher mean than every other method of the table in more than half of the comparisons"
     pairs = compare_pairs(results, wanted)
-    return _by_pairs(statement, where, rule, pairs, lambda pair: pair.outcome != "behind", most=True)
+    return _by_pairs(statement, where, rule, pairs, lambda pair: pair.mean_a > pair.mean_b, most=True)
 
 
 def _similar(results: Results) -> Claim:
@@ -212,7 +227,7 @@ def _unweighted(results: Results) -> Claim:
     wanted = [(data, "ndcg_paper@100", "StructH-N@plain", "StructH-N") for data in results.sets]
     return _by_pairs(
         "Plain Hamming distance retrieves as well as weighted: bits matter more than their weights",
-        "Sections 4.4.1 and 5.2.1",
+        "Section 5.2.1, and the section on stage-wise training",
         f"the same totally corrective code, without its weights; {_COMPARABLE} everywhere",
         compare_pairs(results, wanted),
         lambda pair: pair.mean_a >= pair.mean_b - MARGIN,

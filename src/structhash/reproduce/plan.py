@@ -116,10 +116,17 @@ def make_plan(quick: bool) -> Plan:
     >>> make_plan(quick=True).sets
     ['usps', 'isolet']
     """
-    left_out = ["STL10, Tiny-580K, Flickr-1M and GIST-1M are not available, so their lines have no number of ours."]
+    left_out = [
+        "STL10, Tiny-580K, Flickr-1M and GIST-1M are not available, so their lines have no number of ours."
+    ]
     if quick:
         runs = [
-            *(run for name in ("usps", "isolet") for seed in (0, 1) for run in _labelled(name, seed, ("BREs",))),
+            *(
+                run
+                for name in ("usps", "isolet")
+                for seed in (0, 1)
+                for run in _labelled(name, seed, ("BREs",))
+            ),
             *_timed("usps", (500, 1000, 2000), 2000),
         ]
         left_out += [

@@ -11,18 +11,18 @@ __all__ = ["Published", "TrainingCost", "published"]
 
 
 class TrainingCost(NamedTuple):
-    """One line of Table 4.
+    """What it costs to learn 64 bits, as in one line of Table 4.
 
     Attributes
     ----------
-    inferences : dict of int
+    inferences : dict of float
         Searches for the most violated rankings that one bit needs, by the number of that bit.
     seconds_per_inference : float
     seconds : float
         To learn all 64 bits.
     """
 
-    inferences: dict[int, int]
+    inferences: dict[int, float]
     seconds_per_inference: float
     seconds: float
 

@@ -82,7 +82,9 @@ class Results:
             {n for run, _ in self.finished if (run.data, run.method) == (data, method) for n in run.lengths}
         )
 
-    def per_query(self, data: str, method: str, measure: str, distance: str | None = None) -> NDArray[np.float64]:
+    def per_query(
+        self, data: str, method: str, measure: str, distance: str | None = None
+    ) -> NDArray[np.float64]:
         """Values of a measure for all queries of all seeds, at 64 bits; empty where nothing was scored.
 
         Parameters
@@ -124,13 +126,8 @@ class Results:
         """Data set and code length of the runs that were made to be timed; None where there are none."""
         return next(((run.data, run.n_bits) for run, _ in self.finished if not run.lengths), None)
 
-    def examples(self, data: str, method: str) -> list[dict[str, Any]]:
-        """The ranking examples of a method; empty where it has none."""
+    def examples(self, data: str) -> list[dict[str, Any]]:
+        """The ranking examples of a data set, as `perform` returns them; empty where there are none."""
         return next(
-            (
-                record["examples"]
-                for run, record in self.finished
-                if (run.data, run.method) == (data, method) and record["examples"]
-            ),
-            [],
+            (record["examples"] for run, record in self.finished if run.data == data and record["examples"]), []
         )

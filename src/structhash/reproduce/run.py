@@ -24,10 +24,11 @@ from structhash.reproduce.plan import METHODS, Run
 from structhash.reproduce.sets import Loaded
 from structhash.supervision import Neighbours
 
-__all__ = ["DEPTHS", "MEASURES", "Drawn", "draw", "perform"]
+__all__ = ["DEPTHS", "EXAMPLE_METHOD", "MEASURES", "Drawn", "draw", "perform"]
 
 MEASURES = ("ndcg_paper@100", "precision@100", "map", "pr_area", "map_hits@10000")
 DEPTHS = (10, 20, 50, 100, 200, 500, 1000, 2000)  # of precision at N, on the large sets
+EXAMPLE_METHOD = "StructH-N"  # whose rankings are shown as images
 
 _TESTED = ("ndcg_paper@100", "precision@100", "map", "pr_area")  # measures kept for each query
 _RELEVANT_SHARE = 0.02  # of the database, where there are no labels
@@ -35,6 +36,7 @@ _DIGITS = 5
 _N_FOUND = 10  # retrieved rows of a ranking example
 _N_HARDEST = 4  # queries with the least precision among the ranking examples
 _WARM_UP_ROWS, _WARM_UP_BITS = 300, 4
+_TIMED_FITS = 2  # of a run that is made to be timed; the faster one counts
 
 
 class Drawn(NamedTuple):
@@ -91,33 +93,45 @@ def perform(run: Run, data: Loaded, drawn: Drawn) -> dict[str, Any]:
     X, y = drawn.X[: run.n_train], drawn.y if isinstance(drawn.y, Neighbours) else drawn.y[: run.n_train]
     if kind.by_prefix:  # the cost of training is shown for these, so nothing may be compiled meanwhile
         _fit(method, X[:_WARM_UP_ROWS], y if isinstance(y, Neighbours) else y[:_WARM_UP_ROWS], _WARM_UP_BITS, 0)
-    began = time.perf_counter()
-    encoder, chosen = _fit(method, X, y, run.n_bits, run.seed)
-    record: dict[str, Any] = {"fit_seconds": time.perf_counter() - began, "chosen": chosen}
+    fits = [_timed_fit(method, X, y, run) for _ in range(1 if run.lengths else _TIMED_FITS)]
+    seconds, encoder, chosen = min(fits, key=lambda fit: fit[0])
     history = encoder.history_ if kind.by_prefix else None  # of each bit
-    record["history"] = history and {name: [each[name] for each in history] for name in ("rounds", "seconds")}
-    record |= {"scores": [], "per_query": {}, "examples": []}
-    if not run.lengths:
-        return record
+    record: dict[str, Any] = {
+        "fit_seconds": seconds,
+        "chosen": chosen,
+        "history": history and {name: [each[name] for each in history] for name in ("rounds", "seconds")},
+        "scores": [],
+        "per_query": {},
+        "examples": [],
+    }
     for n_bits in run.lengths:
         full = n_bits == run.n_bits
-        measures = MEASURES if data.info.labelled or not full else (*MEASURES, *map("precision@{}".format, DEPTHS))
+        measures = (
+            MEASURES if data.info.labelled or not full else (*MEASURES, *map("precision@{}".format, DEPTHS))
+        )
         for distance in dict.fromkeys([kind.distance, "plain"] if full else [kind.distance]):
             scores = _score(encoder, n_bits, distance, drawn, measures)
             record["scores"].append({"n_bits": n_bits, "distance": distance, "mean": scores.mean})
             if full:
                 kept = {name: np.round(scores.per_query[name], _DIGITS).tolist() for name in _TESTED}
                 record["per_query"][distance] = kept
-    if data.info.image_shape is not None and kind.by_prefix and run.seed == 0:
+    if data.info.image_shape is not None and run.method == EXAMPLE_METHOD and run.lengths and run.seed == 0:
         record["examples"] = _examples(encoder, data, drawn, record["per_query"][kind.distance], kind.distance)
     return record
 
 
 def _fit(method: Method, X: NDArray[Any], y: Any, n_bits: int, seed: int) -> tuple[Any, str]:
-    """The fitted encoder of a method, and the alternative that was chosen; y reaches those that learn from it."""
+    """The fitted encoder of a method, and the alternative that was chosen."""
     if isinstance(y, Neighbours) and not method.encoders[0].takes_supervision:
         y = None
     return method.fit(X, y, n_bits, seed)
+
+
+def _timed_fit(method: Method, X: NDArray[Any], y: Any, run: Run) -> tuple[float, Any, str]:
+    """Seconds of one fit, and what `_fit` returns."""
+    began = time.perf_counter()
+    encoder, chosen = _fit(method, X, y, run.n_bits, run.seed)
+    return time.perf_counter() - began, encoder, chosen
 
 
 def _weights(encoder: Any, n_bits: int, distance: str) -> NDArray[np.float64] | None:
@@ -137,8 +151,8 @@ def _examples(
 ) -> list[dict[str, Any]]:
     """Queries and the rows that they retrieve first: the first query of each class, then the worst queries.
 
-    Of equal distances the lower row of the database comes first. `query` and `found` number the rows of the data
-    set.
+    Of equal distances the lower row of the database comes first. `query` and `found` number the rows of the
+    data set.
     """
     assert data.y is not None  # images have labels
     y = data.y[drawn.query_rows]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from structhash._numerics.validation import join_names
 from structhash.io import read
 
-__all__ = ["SETS", "Loaded", "SetInfo", "check_folder", "load_set"]
+__all__ = ["SETS", "Loaded", "SetInfo", "check_data", "load_set"]
 
 
 class SetInfo(NamedTuple):
@@ -27,9 +27,7 @@ class SetInfo(NamedTuple):
     labelled : bool
         Whether rows of one label are relevant to each other. Otherwise the nearest 2 percent by L2 are.
     image_shape : tuple of int
-        Height and width, where the features are the pixels of an image.
-    dark_ink : bool
-        Whether large values are ink, and are drawn dark.
+        Height and width, where the features are the pixels of an image and large values are ink.
     """
 
     title: str
@@ -37,7 +35,6 @@ class SetInfo(NamedTuple):
     difference: str = ""
     labelled: bool = True
     image_shape: tuple[int, int] | None = None
-    dark_ink: bool = True
 
 
 SETS = {
@@ -69,7 +66,7 @@ class Loaded(NamedTuple):
         return SETS[self.name]
 
 
-def check_folder(folder: Path, names: list[str]) -> None:
+def check_data(folder: Path, names: list[str]) -> None:
     """Refuse a folder that lacks a data set, before the first run.
 
     Raises
@@ -102,4 +99,3 @@ def load_set(folder: Path, name: str) -> Loaded:
     if not SETS[name].labelled and data.Q is None:
         raise ValueError(f"{path} holds no queries Q; give the file that docs/reproduce.md describes")
     return Loaded(name, data.X, data.y, data.Q, digest)
-
