@@ -174,8 +174,8 @@ def _training_table(results: Results) -> Table:
         lines.append([Cell(text) for text in (*names, *numbers)])
     remarks = [
         "An inference is a search for the most violated rankings of all queries. Ours are cutting-plane "
-        "rounds; a totally corrective round of ours may search twice. The paper gives the inferences of one bit of one "
-        "fit; ours are means over seeds.",
+        "rounds; a totally corrective round may search twice. The paper gives the inferences of one bit of "
+        "one fit; ours are means over seeds.",
         "Our seconds of one inference are those of training divided by the inferences, so they contain the "
         "search for bits; the paper's seem not to. The machines differ: compare ratios.",
         "The paper does not say its C, nor the cut of its NDCG loss; both change the number of inferences. "
