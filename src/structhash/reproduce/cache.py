@@ -72,6 +72,8 @@ def finish_runs(
 
     Raises
     ------
+    ValueError
+        If the file of a run is damaged.
     Exception
         That of a run, with a note that names it. The files of earlier runs stay.
     """
@@ -83,7 +85,7 @@ def finish_runs(
                 path = run_path(folder, run, data.sha256)
                 known = path.exists()
                 if known:
-                    record = json.loads(path.read_text("utf-8"))
+                    record = _read(path)
                 else:
                     drawn = draw(data, seed) if drawn is None else drawn
                     record = _perform(run, data, drawn)
@@ -92,6 +94,14 @@ def finish_runs(
                 if on_run is not None:
                     on_run(known)
                 yield Finished(run, record)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The record in a file; ValueError where another program has damaged it."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except ValueError:
+        raise ValueError(f"{path} is damaged; delete it, and the same command makes it again") from None
 
 
 def _perform(run: Run, data: Loaded, drawn: Any) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.threads import n_threads
 from structhash.codes import code_distances
 from structhash.evaluation import (
     Method,
@@ -90,34 +92,54 @@ def perform(run: Run, data: Loaded, drawn: Drawn) -> dict[str, Any]:
         length) and ``examples``.
     """
     method, kind = parse_method(METHODS[run.method].spec), METHODS[run.method]
-    X, y = drawn.X[: run.n_train], drawn.y if isinstance(drawn.y, Neighbours) else drawn.y[: run.n_train]
+    X, y = drawn.X[: run.n_train], _first(drawn.y, run.n_train)
     if kind.by_prefix:  # the cost of training is shown for these, so nothing may be compiled meanwhile
-        _fit(method, X[:_WARM_UP_ROWS], y if isinstance(y, Neighbours) else y[:_WARM_UP_ROWS], _WARM_UP_BITS, 0)
+        _fit(method, X[:_WARM_UP_ROWS], _first(y, _WARM_UP_ROWS), _WARM_UP_BITS, 0)
     fits = [_timed_fit(method, X, y, run) for _ in range(1 if run.lengths else _TIMED_FITS)]
     seconds, encoder, chosen = min(fits, key=lambda fit: fit[0])
     history = encoder.history_ if kind.by_prefix else None  # of each bit
-    record: dict[str, Any] = {
+    record = {
         "fit_seconds": seconds,
         "chosen": chosen,
         "history": history and {name: [each[name] for each in history] for name in ("rounds", "seconds")},
-        "scores": [],
-        "per_query": {},
-        "examples": [],
+        **_scores(encoder, run, kind.distance, data, drawn),
     }
-    for n_bits in run.lengths:
-        full = n_bits == run.n_bits
-        measures = (
-            MEASURES if data.info.labelled or not full else (*MEASURES, *map("precision@{}".format, DEPTHS))
-        )
-        for distance in dict.fromkeys([kind.distance, "plain"] if full else [kind.distance]):
-            scores = _score(encoder, n_bits, distance, drawn, measures)
-            record["scores"].append({"n_bits": n_bits, "distance": distance, "mean": scores.mean})
-            if full:
-                kept = {name: np.round(scores.per_query[name], _DIGITS).tolist() for name in _TESTED}
-                record["per_query"][distance] = kept
-    if data.info.image_shape is not None and run.method == EXAMPLE_METHOD and run.lengths and run.seed == 0:
-        record["examples"] = _examples(encoder, data, drawn, record["per_query"][kind.distance], kind.distance)
+    shown = data.info.image_shape is not None and run.method == EXAMPLE_METHOD and run.seed == 0
+    wanted = shown and run.n_bits in run.lengths
+    precision = record["per_query"][kind.distance]["precision@100"] if wanted else []
+    record["examples"] = _examples(encoder, data, drawn, precision, kind.distance) if wanted else []
     return record
+
+
+def _first(y: Any, n_rows: int) -> Any:
+    """What teaches the first rows: their labels, or `Neighbours` as they are."""
+    return y if isinstance(y, Neighbours) else y[:n_rows]
+
+
+def _scores(encoder: Any, run: Run, own: str, data: Loaded, drawn: Drawn) -> dict[str, Any]:
+    """The entries ``scores`` and ``per_query`` of a record: by the own distance of a method, and at the full
+    length by plain Hamming distance too. Large databases are sorted by several threads.
+    """
+    wanted = [(n_bits, own) for n_bits in run.lengths]
+    if run.n_bits in run.lengths and own != "plain":
+        wanted.append((run.n_bits, "plain"))
+    depths = [] if data.info.labelled else [f"precision@{depth}" for depth in DEPTHS]
+
+    def score(n_bits: int, distance: str) -> Scores:
+        measures = [*MEASURES, *(depths if n_bits == run.n_bits else [])]
+        queries, codes = encoder.encode_queries(drawn.queries, n_bits), encoder.encode(drawn.database, n_bits)
+        weights = _weights(encoder, n_bits, distance)
+        return retrieval(code_blocks(queries, codes, drawn.relevance, weights), measures)
+
+    with ThreadPoolExecutor(n_threads(-1)) as pool:
+        found = list(pool.map(lambda each: score(*each), wanted))
+    lines, per_query = [], {}
+    for (n_bits, distance), scores in zip(wanted, found):
+        lines.append({"n_bits": n_bits, "distance": distance, "mean": scores.mean})
+        if n_bits == run.n_bits:
+            kept = {name: np.round(scores.per_query[name], _DIGITS).tolist() for name in _TESTED}
+            per_query[distance] = kept
+    return {"scores": lines, "per_query": per_query}
 
 
 def _fit(method: Method, X: NDArray[Any], y: Any, n_bits: int, seed: int) -> tuple[Any, str]:
@@ -139,15 +161,8 @@ def _weights(encoder: Any, n_bits: int, distance: str) -> NDArray[np.float64] | 
     return encoder.weights_at(n_bits) if distance == "weighted" else None
 
 
-def _score(encoder: Any, n_bits: int, distance: str, drawn: Drawn, measures: tuple[str, ...]) -> Scores:
-    """Scores of a prefix of the code of a fitted encoder."""
-    queries, codes = encoder.encode_queries(drawn.queries, n_bits), encoder.encode(drawn.database, n_bits)
-    weights = _weights(encoder, n_bits, distance)
-    return retrieval(code_blocks(queries, codes, drawn.relevance, weights), measures)
-
-
 def _examples(
-    encoder: Any, data: Loaded, drawn: Drawn, per_query: dict[str, list[float]], distance: str
+    encoder: Any, data: Loaded, drawn: Drawn, precision: list[float], distance: str
 ) -> list[dict[str, Any]]:
     """Queries and the rows that they retrieve first: the first query of each class, then the worst queries.
 
@@ -157,7 +172,7 @@ def _examples(
     assert data.y is not None  # images have labels
     y = data.y[drawn.query_rows]
     first = [int(np.flatnonzero(y == label)[0]) for label in np.unique(y)]
-    hardest = np.argsort(per_query["precision@100"], kind="stable")
+    hardest = np.argsort(precision, kind="stable")
     chosen = [*first, *(int(q) for q in hardest[:_N_HARDEST] if q not in first)]
     queries, codes = encoder.encode_queries(drawn.queries[chosen]), encoder.encode(drawn.database)
     weights = _weights(encoder, encoder.n_bits_, distance)

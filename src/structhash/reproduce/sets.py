@@ -77,7 +77,7 @@ def check_data(folder: Path, names: list[str]) -> None:
     missing = [f"{name}.npz" for name in names if not (folder / f"{name}.npz").is_file()]
     if missing:
         raise FileNotFoundError(
-            f"{folder} has no {join_names(missing)}; give --data DIR, or set STRUCTHASH_DATA, "
+            f"{folder} has no {join_names(missing)}; give --data FOLDER, or set STRUCTHASH_DATA, "
             "to a folder of the data sets that docs/reproduce.md lists"
         )
 
