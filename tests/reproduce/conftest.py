@@ -29,7 +29,7 @@ def finished_run(data, method, value, seed=0, n_bits=64, lengths=(64,), rounds=5
     record = {
         "fit_seconds": float(np.sum(history["seconds"])),
         "chosen": "",
-        "history": {name: each.tolist() for name, each in history.items()} if kind.by_prefix else None,
+        "history": {name: each.tolist() for name, each in history.items()} if kind.costs else None,
         "scores": lines,
         "per_query": {distance: dict.fromkeys(MEASURES, values) for distance in distances},
         "examples": [],

@@ -26,7 +26,7 @@ def test_the_summary_counts_the_claims(made):
 def test_it_says_how_it_was_made(made):
     text = "\n".join(made.about)
     assert "USPS (usps.npz): seeds 0." in text
-    assert "SPLH: splh:eta=0.01|0.1|1 (eta is chosen on held-out training rows)" in text
+    assert "SPLH: splh:eta=0.01|0.1|1 (eta is chosen on held-out training rows, at 64 bits)" in text
     assert "numpy 2.0" in text
 
 

@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash import StructHash
+from structhash.baselines.splh import SPLH
 from structhash.evaluation import compare
 from structhash.reproduce.plan import METHODS, Run
 from structhash.reproduce.run import DEPTHS, MEASURES, draw, perform
@@ -48,6 +49,13 @@ def test_prefixes_score_as_a_comparison_of_shorter_fits_does(data, record, n_bit
     assert mean(record, n_bits, "weighted") == pytest.approx(found["weighted"])
     if n_bits == 8:
         assert mean(record, 8, "plain") == pytest.approx(found["plain"])
+
+
+def test_codes_of_splh_are_prefixes_too(data):
+    drawn = draw(data, 0)
+    X, y = drawn.X[:100], drawn.y[:100]
+    short, long = (SPLH(n_bits, random_state=0).fit(X, y) for n_bits in (4, 8))
+    assert np.array_equal(long.encode(drawn.queries, 4), short.encode(drawn.queries))
 
 
 @pytest.mark.slow

@@ -106,7 +106,19 @@ class Results:
         return np.array([value for values in found for value in values], np.float64)
 
     def history(self, data: str, method: str, name: str) -> NDArray[np.float64] | None:
-        """Rounds or seconds of each of the 64 bits, mean over seeds; None where there is no history."""
+        """Rounds or seconds of each of the 64 bits, mean over seeds.
+
+        Parameters
+        ----------
+        data, method : str
+        name : str
+            ``"rounds"`` or ``"seconds"``.
+
+        Returns
+        -------
+        float64 array (64,) or None
+            None where there is no history.
+        """
         found = [
             record["history"][name]
             for run, record in self.finished

@@ -93,11 +93,11 @@ def perform(run: Run, data: Loaded, drawn: Drawn) -> dict[str, Any]:
     """
     method, kind = parse_method(METHODS[run.method].spec), METHODS[run.method]
     X, y = drawn.X[: run.n_train], _first(drawn.y, run.n_train)
-    if kind.by_prefix:  # the cost of training is shown for these, so nothing may be compiled meanwhile
+    if kind.costs:  # nothing may be compiled while these are measured
         _fit(method, X[:_WARM_UP_ROWS], _first(y, _WARM_UP_ROWS), _WARM_UP_BITS, 0)
     fits = [_timed_fit(method, X, y, run) for _ in range(1 if run.lengths else _TIMED_FITS)]
     seconds, encoder, chosen = min(fits, key=lambda fit: fit[0])
-    history = encoder.history_ if kind.by_prefix else None  # of each bit
+    history = encoder.history_ if kind.costs else None  # of each bit
     record = {
         "fit_seconds": seconds,
         "chosen": chosen,
