@@ -35,6 +35,8 @@ _COLOURS = {  # a method has one colour in all figures; the others are grey
     "StructH-Kernel": 7,
     "SPLH": 7,
 }
+_SIGNS = {"holds": "\u2713", "does not hold": "\u2717", "not measured": "\u2013"}
+_SHORT = 4  # lines of evidence that are shown at once
 
 
 def make_page(made: Reproduction, pixels: Mapping[str, NDArray[Any]]) -> str:
@@ -70,10 +72,11 @@ def make_page(made: Reproduction, pixels: Mapping[str, NDArray[Any]]) -> str:
 def _claim(claim: Claim) -> Html:
     """One claim: verdict, rule, evidence."""
     lines = [element("li", line) for line in claim.evidence]
-    evidence = element("details", element("summary", "Evidence"), element("ul", *lines, class_="plain"))
+    shown = element("ul", *lines, class_="plain")
+    evidence = element("details", element("summary", "Evidence"), shown, open=len(lines) <= _SHORT)
     return element(
         "div",
-        element("h3", f"{claim.verdict.capitalize()}: {claim.statement}"),
+        element("h3", f"{_SIGNS[claim.verdict]} {claim.verdict.capitalize()}: {claim.statement}"),
         element("p", f"{claim.where}. It holds if: {claim.rule}.", class_="note"),
         evidence if lines else None,
         class_="query",
