@@ -72,6 +72,23 @@ def rescoring(
     return None
 
 
+class PageOptions(NamedTuple):
+    """A page to write, and what the rows of its examples look like."""
+
+    out: Path
+    images: str
+    texts: str | None
+
+
+def page_options(report: Path | None, out: Path | None, images: str, texts: str | None) -> PageOptions | None:
+    """The options that go with --report; ValueError if there are some, but not it, or -o names the same file."""
+    if report is None and (texts is not None or images != "auto"):
+        raise ValueError("--images and --texts show rows in the page of --report; give that too")
+    if report is not None and report == out:
+        raise ValueError(f"-o and --report both name {report}; give two names")
+    return None if report is None else PageOptions(report, images, texts)
+
+
 def choices(
     label: Annotated[
         str | None,

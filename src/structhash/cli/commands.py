@@ -9,6 +9,7 @@ import typer
 
 from structhash import __version__
 from structhash.cli._about_commands import demo, info, pieces
+from structhash.cli._compare_commands import compare, report
 from structhash.cli._export_command import export_command
 from structhash.cli._index_commands import index, merge
 from structhash.cli._options import (
@@ -33,8 +34,6 @@ from structhash.cli.console import Commands
 __all__ = ["app"]
 
 app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
-
-_USUAL_METHODS = "distilhash,structhash,cghash,one_hot,itq@database,lsh,float"
 
 _Neighbours = Annotated[
     bool,
@@ -312,71 +311,11 @@ def _evaluate(
     )
 
 
-@app.command(
+app.command(
     "compare",
     epilog='Example: structhash compare data.npz --methods "distilhash,itq,lsh" --bits 32 -o result.json',
-)
-@reads_data
-def _compare(
-    data: Data,
-    methods: Annotated[
-        str,
-        typer.Option(
-            help="As for fit --method, with commas between them. NAME@database: fitted on the database; "
-            "NAME@real, NAME@auto: so read; float: the vectors by L2; all: every one, some also @database.",
-            show_default=_USUAL_METHODS.replace(",", ", "),  # blanks let the help break the line
-        ),
-    ] = _USUAL_METHODS,
-    bits: Annotated[
-        str, typer.Option(help="Lengths of the codes, in bits, with commas between them.")
-    ] = "16,32,64",
-    protocol: Annotated[
-        str,
-        typer.Option(
-            help="seen: queries are of classes trained on; unseen: of other classes; mixed-known and "
-            "mixed-new: of these or those, in a database of both; few-N, tail: few labels; coarse: of pairs of "
-            "classes; instances: near rows of a class; judged: Q by qrels, 5-fold; neighbours: near rows, by X."
-        ),
-    ] = "seen",
-    seeds: Annotated[str, typer.Option(help="A split and a model each, with commas between them.")] = "0,1,2",
-    queries: Queries = 2000,
-    train: Annotated[
-        int | None, typer.Option(min=1, help="Training rows.", show_default="2000, unseen 4000")
-    ] = None,
-    measures: Measures = None,
-    out: Annotated[
-        Path | None, output("Write this JSON file; an interrupted command goes on from FILE.part.")
-    ] = None,
-    force: Force = False,
-    *,
-    choices: Choices,
-    as_json: Json = False,
-) -> None:
-    """Fit and score several methods on the same splits.
-
-    DATA needs labels; for --protocol judged, Q and qrels; for neighbours, only X.
-
-    * after a value: significantly below the best code of that length (paired
-    t-test over queries, 5 percent, Holm-corrected). Times are in seconds.
-    """
-    from structhash.cli.compare import compare
-
-    compare(
-        data,
-        methods=methods,
-        bits=bits,
-        protocol=protocol,
-        seeds=seeds,
-        n_queries=queries,
-        n_train=train,
-        measures=measures,
-        out=out,
-        force=force,
-        as_json=as_json,
-        choices=choices,
-    )
-
-
+)(compare)
+app.command("report", epilog="Example: structhash report result.json --data data.npz -o report.html")(report)
 app.command("export", epilog="Example: structhash export m.structhash --to onnx -o m.onnx")(export_command)
 app.add_typer(store, name="store")
 app.command("reproduce", epilog="Example: structhash reproduce --data ../shared/data --quick")(

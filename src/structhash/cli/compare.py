@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from structhash._numerics.interrupts import interrupted
 from structhash._numerics.validation import describe
 from structhash.cli._journal import count_fits, digest_of, open_journal
+from structhash.cli._options import PageOptions
+from structhash.cli._pages import Rows, write_page
 from structhash.cli._replaced import check_replaced, has_fit, identity
 from structhash.cli.console import Unfinished, say
 from structhash.cli.display import bar
@@ -39,7 +41,7 @@ from structhash.evaluation.neighbours import (
 from structhash.evaluation.protocols import find_protocol, protocol_names
 from structhash.io import Dataset, read, suffixes
 
-__all__ = ["LEGEND", "collect_results", "compare"]
+__all__ = ["LEGEND", "collect_results", "compare", "comparison_of", "has_own_queries"]
 
 LEGEND = (
     "* significantly below the best code of its length; float: the vectors themselves, by Euclidean distance"
@@ -67,6 +69,7 @@ def compare(
     n_train: int | None,
     measures: list[str] | None,
     out: Path | None,
+    page: PageOptions | None,
     force: bool,
     as_json: bool,
     choices: Choices,
@@ -87,12 +90,15 @@ def compare(
         Number of queries and of training rows where rows are split, and names; None for the usual ones.
     out : path or None
         A JSON file to write. Finished fits are kept beside it; the same command goes on from there.
+    page : PageOptions or None
+        A page to write.
     force, as_json : bool
         Whether `out` may replace a file of another kind or another comparison; whether to print JSON.
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
     """
     check_output(out, data, makes="comparison", force=force, refused=suffixes())
+    check_output(page and page.out, data, makes="page", force=force, refused=(*suffixes(), ".json"))
     options: dict[str, Any] = {
         "methods": split_methods(methods, _check_of(protocol)),
         "bits": split_numbers("--bits", bits, 1),
@@ -100,12 +106,12 @@ def compare(
         "measures": split_measures(measures or _UNLABELLED.get(protocol) or find_protocol(protocol).measures),
     }
     dataset = read(data, **choices)
-    comparison, arrays, settings = _comparison(dataset, data, protocol, n_queries, n_train)
+    comparison, arrays, settings = comparison_of(dataset, data, protocol, n_queries, n_train)
     names = [method.name for method in options["methods"]]
+    rows = page and Rows(dataset, data, has_own_queries(dataset, protocol), page.images, page.texts)
     asked = {"methods": names, "queries": settings.get("n_queries"), "train": settings.get("n_train")}
-    about: dict[str, Any] = {"data": data.name, "data_sha256": digest_of(arrays)}
-    about |= {"rows": len(dataset.X), "features": dataset.X.shape[1]}
-    about |= {"protocol": protocol, "options": options | asked, **stamp()}
+    asked["reading"] = {name: value for name, value in choices.items() if value not in (None, ())}
+    about = _about(dataset, data, arrays) | {"protocol": protocol, "options": options | asked, **stamp()}
     if out is not None and not force:
         check_replaced(out, options["methods"], about)
     earlier = _open_journal(out, options["methods"], about, force)
@@ -113,11 +119,19 @@ def compare(
     with _said_where_to_go_on(out):
         results = collect_results(comparison, *arrays, **more)
         lines = report.summarise(results)
-        about["details"] = _details(lines, results, dataset, protocol)
-        deliver(report.as_json(lines, **about), out, as_json)
+        document = report.as_json(lines, **about, details=_details(lines, results, dataset, protocol))
+        deliver(document, out, as_json)
+        if page is not None:
+            write_page(page.out, document, rows)
     if not as_json:
         _print_table(lines, about)
     _finish(lines, out, earlier.unused)
+
+
+def _about(dataset: Dataset, path: Path, arrays: list[NDArray[Any]]) -> dict[str, Any]:
+    """What the data are."""
+    about = {"data": path.name, "data_sha256": digest_of(arrays)}
+    return {**about, "rows": len(dataset.X), "features": dataset.X.shape[1]}
 
 
 def _details(
@@ -125,8 +139,13 @@ def _details(
 ) -> dict[str, Any]:
     """What lies behind the means, by labels where each row has one; queries of a file's Q have none."""
     labels = dataset.y if dataset.y is not None and dataset.y.ndim == 1 else None
-    own_queries = protocol in _UNLABELLED and dataset.Q is not None
-    return details(lines, results, labels, None if own_queries else labels, dataset.ids)
+    query_labels = None if has_own_queries(dataset, protocol) else labels
+    return details(lines, results, labels, query_labels, dataset.ids)
+
+
+def has_own_queries(dataset: Dataset, protocol: str) -> bool:
+    """Whether the queries of a protocol are rows of Q, not of X."""
+    return protocol in _UNLABELLED and dataset.Q is not None
 
 
 def _print_table(lines: list[report.Line], about: dict[str, Any]) -> None:
@@ -187,10 +206,33 @@ def _check_of(protocol: str) -> Callable[[Method], None] | None:
     return None
 
 
-def _comparison(
+def comparison_of(
     dataset: Dataset, path: Path, protocol: str, n_queries: int, n_train: int | None
 ) -> tuple[Callable[..., Iterator[Result]], list[NDArray[Any]], dict[str, Any]]:
-    """The comparison of a protocol, its data and its settings; ValueError if the file lacks what it needs."""
+    """The comparison of a protocol, its data and its settings.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    path : path
+        The file that it came from.
+    protocol : str
+    n_queries, n_train
+        See `compare`.
+
+    Returns
+    -------
+    comparison : callable
+    arrays : list of ndarray
+        Its arguments after the methods.
+    settings : dict
+        More arguments.
+
+    Raises
+    ------
+    ValueError
+        If the file lacks what the protocol needs.
+    """
     if protocol == _JUDGED:
         if dataset.Q is None or dataset.qrels is None:
             raise ValueError(f"{path} holds no queries Q and judgements qrels; --protocol judged needs both")

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from structhash.io import holds_codes, map_array
-from structhash.io.container import check_target, header, try_writing, what
+from structhash.io.container import check_is_file, check_target, header, try_writing, what
 
-__all__ = ["GROUPS_HEAD", "check_folder", "check_output"]
+__all__ = ["GROUPS_HEAD", "check_folder", "check_output", "holds_comparison"]
 
 GROUPS_HEAD = "row,group"
+_PAGE_SIGN = '<meta name="generator" content="structhash">'
 _HIT_ARRAYS = {"lims.npy", "distances.npy", "ids.npy"}
 _RESULT_ENTRIES = {  # of JSON documents
     "comparison": {"protocol", "data_sha256", "options", "lines"},
@@ -42,7 +43,7 @@ def check_output(
         Files that the command reads.
     makes : str
         What is written: ``"model"``, ``"index"``, ``"codes"``, ``"reader"``, ``"neighbours"``,
-        ``"groups"``, ``"comparison"``, ``"evaluation"`` or ``"export"``.
+        ``"groups"``, ``"comparison"``, ``"evaluation"``, ``"export"`` or ``"page"``.
     force : bool
         Whether to replace a file of another kind.
     suffix : str
@@ -108,6 +109,15 @@ def _holds(path: Path, makes: str) -> bool:
         if makes == "groups":
             with open(path, encoding="utf-8") as lines:
                 return lines.readline(len(GROUPS_HEAD) + 1) == f"{GROUPS_HEAD}\n"
+        if makes == "page":
+            with open(path, encoding="utf-8") as lines:
+                return _PAGE_SIGN in lines.read(2048)
         document = json.loads(path.read_text("utf-8"))
         return isinstance(document, dict) and document.keys() >= _RESULT_ENTRIES[makes]
     return False
+
+
+def holds_comparison(path: Path) -> bool:
+    """Whether a file that exists holds what ``structhash compare`` writes."""
+    check_is_file(path)
+    return _holds(path, "comparison")

@@ -83,18 +83,16 @@ def details(
     values = {name: np.array([lines[place].per_query[name] for place in shown]) for name in measures}
     named = None if query_labels is None else [str(query_labels[query]) for _, query in asked[0]]
     hardest = _hardest(values[measures[0]])
-    n_first = len(groups[0][0].found.queries)
-    drawn = np.random.default_rng(0).permutation(n_first)[:_N_EXAMPLES].tolist()
+    drawn = np.random.default_rng(0).permutation(len(groups[0][0].found.queries))[:_N_EXAMPLES].tolist()
     hard = [place for place in hardest if place not in drawn][:_N_EXAMPLES]
+    about = [
+        {"seed": seed, "query": query, "label": None if named is None else named[place]}
+        | {"values": _plain(values[measures[0]][:, place])}
+        for place, (seed, query) in enumerate(asked[0])
+    ]
     found = [_found(group) for group in groups]
-
-    def about(place: int) -> dict[str, Any]:
-        seed, query = asked[0][place]
-        label = None if named is None else named[place]
-        return {"seed": seed, "query": query, "label": label, "values": _plain(values[measures[0]][:, place])}
-
     examples = [
-        {**about(place), "hard": place in hard, "found": [each[place] for each in found]}
+        {**about[place], "hard": place in hard, "found": [each[place] for each in found]}
         for place in drawn + hard
         if all(found)
     ]
@@ -103,11 +101,16 @@ def details(
         "lines": shown,
         "measure": measures[0],
         "classes": None if named is None else _by_class(values, np.array(named)),
-        "hardest": [about(place) for place in hardest],
+        "hardest": [about[place] for place in hardest],
         "examples": examples,
-        "labels": {} if labels is None else {str(row): str(labels[row]) for row in rows},
-        "ids": {} if ids is None else {str(row): str(ids[row]) for row in rows},
+        "labels": _texts(labels, rows),
+        "ids": _texts(ids, rows),
     }
+
+
+def _texts(values: NDArray[Any] | None, rows: list[int]) -> dict[str, str]:
+    """Values of some rows as text."""
+    return {} if values is None else {str(row): str(values[row]) for row in rows}
 
 
 def _results_of(line: Line, results: Sequence[Result]) -> list[Result]:

@@ -76,13 +76,11 @@ def _of_measure(found: dict[str, Any], measure: str, names: Sequence[str]) -> Ht
         notes = [f"{label}: {name} {point[1]:.3f}" for label, point in zip(labels, points)]
         series.append(Series(name, points, number, "line" if number == 0 else "points", notes))
     head = ["class", "queries", *names]
-    link = csv_link(
-        f"{measure} by class.csv",
-        ["class", *names],
-        [[x, *(line[p] for line in values)] for x, p in zip(labels, worst)],
-    )
+    cells = [[label, *(line[place] for line in values)] for label, place in zip(labels, worst)]
+    link = csv_link(f"{measure} by class.csv", ["class", *names], cells)
     title = f"{measure} by class"
-    picture = chart(series[::-1], Axis(f"classes, hardest first for {names[0]}"), Axis(measure), title)
+    across = Axis(f"classes, hardest first for {names[0]}", names=labels)
+    picture = chart(series[::-1], across, Axis(measure), title)
     shown = figure(title, picture, series, link, "The pointer on a sign names its class.")
     return element("div", shown, table(head, rows, f"{measure} by class, table.csv"), class_="stack")
 

@@ -54,7 +54,7 @@ def element(tag: str, /, *children: str | None, **attributes: Any) -> Html:
 
 
 def join(children: Iterable[str | None], between: str = "") -> Html:
-    """Children of an element, one after another.
+    """Children of an element, one after another; `between` is HTML.
 
     >>> join(["a & b", Html("<br>"), None])
     'a &amp; b<br>'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 from structhash.evaluation.details import best_lines
@@ -17,8 +18,17 @@ _FLOAT_BYTES = 4  # of a coordinate
 
 
 def bytes_of(line: Line, n_features: int) -> int:
-    """Bytes that a row takes: whole bytes of a code, four for each coordinate of a float vector."""
-    return -(-line.n_bits // 8) if line.n_bits else _FLOAT_BYTES * n_features
+    """Bytes that a row takes: whole bytes of a code, four for each coordinate of a float vector.
+
+    The name of a distance says which bits it stores beside the code.
+
+    >>> bytes_of(Line("rabitq", "factors, +64 bits", 20, [], [], {}, {}, {}, {}, 0, 0), 100)
+    11
+    """
+    if not line.n_bits:
+        return _FLOAT_BYTES * n_features
+    more = re.search(r"\+(\d+) bits", line.distance)
+    return -(-line.n_bits // 8) + (-(-int(more[1]) // 8) if more else 0)
 
 
 def pareto_front(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -136,14 +146,14 @@ def _against_bytes(
     front = pareto_front([point for each in series for point in each.points])
     others = [Series("best for its bytes", front, -1, "steps")]
     if points:  # the legend names it apart from other grey points
-        others.append(series.pop()._replace(kind="points"))
+        others.append(series.pop())
     listed = [each for found in codes.values() for each in found] + vectors
     rows = [(each.method, each.distance, bytes_of(each, n_features), each.mean[measure]) for each in listed]
     link = csv_link(f"{measure} against bytes.csv", ["method", "distance", "bytes", measure], rows)
     note = f"A coordinate of a float vector takes {_FLOAT_BYTES} bytes." if points else ""
-    return _finish(
-        f"{measure} against bytes", series, others, (Axis("bytes of a row", True), Axis(measure)), link, note
-    )
+    sizes = sorted({bytes_of(each, n_features) for each in listed})
+    axes = Axis("bytes of a row", True, sizes), Axis(measure)
+    return _finish(f"{measure} against bytes", series, others, axes, link, note)
 
 
 def _against_time(codes: dict[str, list[Line]], measure: str, colours: dict[str, int]) -> Html:

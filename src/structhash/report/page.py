@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -60,6 +61,7 @@ def page(title: str, summary: Iterable[str | None], sections: Sequence[Html], li
         element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="generator", content="structhash"),
         element("link", rel="icon", href="data:,"),
         element("title", title),
         element("style", Html(style)),
@@ -71,7 +73,20 @@ def page(title: str, summary: Iterable[str | None], sections: Sequence[Html], li
 
 
 def section(name: str, title: str, *children: str | None) -> Html:
-    """A section with its title; `name` is its place in the page's address."""
+    """A section of a page.
+
+    Parameters
+    ----------
+    name : str
+        Its place in the address of the page.
+    title : str
+    *children : str or None
+        As for `element`.
+
+    Returns
+    -------
+    Html
+    """
     return element("section", element("h2", title), *children, id=name)
 
 
@@ -99,7 +114,10 @@ def table(
     """
     cells = [[each if isinstance(each, Cell) else Cell(each) for each in row] for row in rows]
     styles = [each.style.split()[0] if each.style else None for each in (cells or [[Cell("")] * len(head)])[0]]
-    heads = [element("th", name, scope="col", class_=style) for name, style in zip(head, styles, strict=True)]
+    heads = [
+        element("th", _breakable(name), scope="col", class_=style)
+        for name, style in zip(head, styles, strict=True)
+    ]
     body = [element("tr", *(_cell(each) for each in row)) for row in cells]
     found = element(
         "table", element("thead", element("tr", *heads)), element("tbody", *body), class_="sortable"
@@ -157,7 +175,16 @@ def _cell(cell: Cell) -> Html:
     return element("td", _lines(cell.shown), data_value=cell.value, class_=cell.style or None)
 
 
+def _breakable(text: str) -> Html:
+    """Text that may be broken after the signs that method specs have.
+
+    >>> _breakable("a:b_c=1")
+    'a:<wbr>b_<wbr>c=<wbr>1'
+    """
+    return join(re.split(r"(?<=[:=_@,])(?=\w)", text), Html("<wbr>"))
+
+
 def _lines(text: str) -> Html:
     """Text whose second line is small."""
     first, newline, second = text.partition("\n")
-    return join([first, element("small", second) if newline else None])
+    return join([_breakable(first), element("small", second) if newline else None])

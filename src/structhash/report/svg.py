@@ -14,6 +14,8 @@ N_COLOURS = 8  # of series that are told apart by colour, shape and dash; `page.
 
 _WIDTH, _HEIGHT = 440, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 428, 12, 254  # of the plot
+_MAX_NAME = 10  # characters at an axis
+_GAP = 5  # between two of its values
 _MARGIN = 0.05  # of the range of an axis, on both ends
 _SHAPES = (  # paths about (0, 0)
     "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
@@ -61,11 +63,14 @@ class Axis(NamedTuple):
         Whether it is logarithmic.
     ticks : sequence of float
         Where values are written; by default round values.
+    names : sequence of str
+        What is written at 1, 2, and so on, in place of values.
     """
 
     title: str
     log: bool = False
     ticks: Sequence[float] = ()
+    names: Sequence[str] = ()
 
 
 class _Scale(NamedTuple):
@@ -157,6 +162,8 @@ def _ticks(axis: Axis, scale: _Scale) -> list[float]:
     """Values inside a scale that are written at its axis."""
     if axis.ticks:
         found = list(axis.ticks)
+    elif axis.names:
+        found = [place + 1.0 for place in range(len(axis.names))]
     elif axis.log:
         steps = (1,) if scale.high - scale.low > 2 else (1, 2, 5)
         decades = range(math.floor(scale.low) - 1, math.ceil(scale.high) + 1)
@@ -176,11 +183,13 @@ def _draw_x(axis: Axis, scale: _Scale) -> list[Html]:
     free = 0.0
     for value in _ticks(axis, scale):
         place, text = scale.place(value), f"{value:.4g}"
+        if axis.names:
+            text = axis.names[round(value) - 1][:_MAX_NAME]
         half = 4 * len(text)
         parts.append(element("path", d=f"M{place:.1f},{_BOTTOM}v5", class_="axis"))
         if place - half >= free:
             parts.append(element("text", text, x=f"{place:.1f}", y=_BOTTOM + 19, text_anchor="middle"))
-            free = place + half
+            free = place + half + _GAP
     middle = (_LEFT + _RIGHT) / 2
     return [*parts, element("text", axis.title, x=middle, y=_HEIGHT - 8, text_anchor="middle")]
 

@@ -1,0 +1,98 @@
+"""The tables of a comparison: means with their tests, and the results of each seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from structhash.evaluation.report import SIGNIFICANCE_LEVEL, Line
+from structhash.report.elements import Html, element
+from structhash.report.figures import bytes_of
+from structhash.report.page import Cell, table
+
+__all__ = ["line_name", "results"]
+
+_NO_VALUE = Cell("–", "", "number")
+_LEGEND = (
+    "* significantly below the best code of its length (bold): paired t-test over the queries of all seeds, "
+    f"{SIGNIFICANCE_LEVEL:.0%}, Holm-corrected over the lines, with p below the value. The float vectors are "
+    "not tested. Times are means over the seeds."
+)
+
+
+def line_name(line: Line) -> str:
+    """A line in a few words.
+
+    >>> line_name(Line("itq", "plain", 64, [], [], {}, {}, {}, {}, 0, 0))
+    'itq, plain, 64 bits'
+    """
+    length = f"{line.n_bits} bits" if line.n_bits else "vectors"
+    return f"{line.method}, {line.distance}, {length}"
+
+
+def results(lines: Sequence[Line], measures: Sequence[str], n_features: int) -> list[Html]:
+    """The table of all lines, what failed, and the table of the seeds.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+        With nan where a value is missing.
+    measures : sequence of str
+    n_features : int
+        Length of a float vector.
+
+    Returns
+    -------
+    list of Html
+    """
+    head = ["method", "bits", *measures, "distance", "bytes", "fit s", "encode s"]
+    parts = [table(head, [_row(line, lines, measures, n_features) for line in lines], "results.csv", _LEGEND)]
+    if failed := [element("li", f"{line_name(line)}: {line.error}") for line in lines if line.error]:
+        parts += [element("h3", "Failed"), element("ul", *failed, class_="plain")]
+    scored = [line for line in lines if not line.error]
+    rows = [_seed_row(line, measures, place) for line in scored for place in range(len(line.seeds))]
+    head = ["method", "bits", *measures, "distance", "seed"]
+    seeds = table(head, rows, "seeds.csv", "Each seed is a split and a model.")
+    return [*parts, element("details", element("summary", "Results of each seed"), seeds)]
+
+
+def _row(line: Line, lines: Sequence[Line], measures: Sequence[str], n_features: int) -> list[Cell]:
+    """One line of the table of results."""
+    size, cells = bytes_of(line, n_features), _start(line)
+    same = [other for other in lines if other.n_bits == line.n_bits]
+    for measure in measures:
+        best = max((x.mean[measure] for x in same if math.isfinite(x.mean[measure])), default=math.nan)
+        cells.append(_tested(line, measure, best))
+    cells += [Cell(line.distance), Cell(f"{size:,}", size, "number")]
+    for seconds in (line.fit_seconds, line.encode_seconds):
+        shown = f"{seconds:,.0f}" if seconds >= 10 else f"{seconds:.2g}"
+        cells.append(Cell(shown, seconds, "number") if math.isfinite(seconds) else _NO_VALUE)
+    return cells
+
+
+def _tested(line: Line, measure: str, best: float) -> Cell:
+    """A mean, with its test against the best line of its length."""
+    value, p_value = line.mean[measure], line.p_value[measure]
+    if not math.isfinite(value):
+        return _NO_VALUE._replace(shown="failed") if line.error else _NO_VALUE
+    if not line.n_bits:
+        return Cell(f"{value:.3f}", value, "number")
+    if value == best:
+        return Cell(f"{value:.3f}\nbest", value, "number best")
+    star = "*" if p_value < SIGNIFICANCE_LEVEL else ""
+    said = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+    return Cell(f"{value:.3f}{star}\n{said}", value, "number")
+
+
+def _seed_row(line: Line, measures: Sequence[str], place: int) -> list[Cell]:
+    """The measures of one seed of a line."""
+    values = [line.by_seed[measure][place] for measure in measures]
+    scores = [_NO_VALUE if value is None else Cell(f"{value:.3f}", value, "number") for value in values]
+    seed = Cell(str(line.seeds[place]), line.seeds[place], "number")
+    return [*_start(line), *scores, Cell(line.distance), seed]
+
+
+def _start(line: Line) -> list[Cell]:
+    """Method and bits of a line."""
+    bits = Cell(str(line.n_bits), line.n_bits, "number") if line.n_bits else _NO_VALUE
+    return [Cell(line.method, style="name"), bits]

@@ -1,0 +1,57 @@
+"""Examples of rankings."""
+
+import re
+
+from structhash.report.elements import Html
+from structhash.report.examples import examples
+from structhash.report.rows import ShownRows
+
+DETAILS = {
+    "lines": [2, 0],
+    "measure": "map",
+    "labels": {"7": "<b>", "8": "x" * 80},
+    "ids": {"7": "doc-7"},
+    "examples": [
+        {
+            "seed": 0,
+            "query": 4,
+            "label": "<b>",
+            "hard": place > 1,
+            "values": [0.5, None],
+            "found": [[[7, 1], [8, 0]], [[8, 0], [7, 3]]],
+        }
+        for place in range(4)
+    ],
+}
+NAMES = ["first", "second", "third"]
+
+
+def test_right_and_wrong_rows_are_told_apart_by_sign_and_frame():
+    page = "".join(examples(DETAILS, NAMES, ShownRows({}, {}, "", "No pictures.")))
+    items = re.findall(r'<li class="(item|item wrong)"><b>(.*?)</b> <small>(.*?)</small>', page)
+    cut = "✗ " + "x" * 39 + "…"
+    assert items[:4] == [
+        ("item", "✓ &lt;b&gt;", "doc-7"),
+        ("item wrong", cut, "8"),
+        ("item wrong", cut, "8"),
+        ("item", "✓3 &lt;b&gt;", "doc-7"),
+    ]
+    assert re.findall(r'class="who">(.*?)<', page)[:2] == ["third: map 0.500", "first: map no value"]
+    assert "No pictures." in page
+    assert page.count("<details") == 4
+    assert page.count(" open>") == 3
+    assert page.count("one of the hardest") == 2
+
+
+def test_rows_are_shown_by_what_they_are():
+    shown = ShownRows({7: Html("<img alt=seven>")}, {4: Html("<img alt=four>")}, "image", "")
+    page = "".join(examples(DETAILS, NAMES, shown))
+    assert page.count("<img alt=seven>") == 2 * 4
+    assert page.count("<img alt=four>") == 4
+
+
+def test_only_the_first_texts_are_shown():
+    many = {**DETAILS["examples"][0], "found": [[[7, 1]] * 10, [[8, 0]] * 10]}
+    details = {**DETAILS, "examples": [many]}
+    assert "".join(examples(details, NAMES, ShownRows({}, {}, "text", ""))).count("<li") == 10
+    assert "".join(examples(details, NAMES, ShownRows({}, {}, "image", ""))).count("<li") == 20

@@ -1,0 +1,95 @@
+"""Figures of a comparison, read back from their tables and signs."""
+
+import base64
+import csv
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from structhash.evaluation import Line
+from structhash.report.figures import bytes_of, pareto_front, quality_figures
+
+
+def line(method, n_bits, value, seconds=1.0, distance="plain"):
+    return Line(
+        method, distance, n_bits, [0], [], {"map": value}, {"map": [value]}, {}, {"map": 1.0}, 1.0, seconds
+    )
+
+
+LINES = [
+    line("a", 8, 0.5, 0.01),
+    line("a", 16, 0.6, 0.02),
+    line("a", 16, 0.7, 0.03, "weighted"),
+    line("b", 8, 0.4, 0.001),
+    line("b", 16, float("nan")),
+    line("c", 20, 0.3, 0.0, "factors, +64 bits"),
+    line("float", 0, 0.65, 0.0, "L2"),
+]
+
+
+def tables(page):
+    """The tables behind the links of a page, by file name."""
+    found = {}
+    for content, name in re.findall(r'base64,([^"]*)" download="([^"]*)"', page):
+        found[name] = list(csv.reader(base64.b64decode(content).decode().splitlines()))
+    return found
+
+
+def test_bytes():
+    assert [bytes_of(each, 64) for each in LINES] == [1, 2, 2, 1, 2, 11, 256]
+
+
+def test_the_front_is_what_no_point_beats():
+    rng = np.random.default_rng(0)
+    points = [(float(x), float(y)) for x, y in rng.integers(8, size=(30, 2))]
+    front = pareto_front(points)
+    for point in set(points):
+        beaten = any(o[0] <= point[0] and o[1] >= point[1] and o != point for o in points)
+        assert (point in front) == (not beaten)
+    assert pareto_front([]) == []
+
+
+def test_each_figure_has_its_numbers():
+    found = tables(quality_figures(LINES, "map", 64))
+    assert found["map against bits.csv"] == [
+        ["method", "distance", "bits", "map"],
+        ["a", "plain", "8", "0.5"],
+        ["a", "weighted", "16", "0.7"],  # the better distance
+        ["b", "plain", "8", "0.4"],
+        ["c", "factors, +64 bits", "20", "0.3"],
+        ["float", "L2", "", "0.65"],
+    ]
+    assert [row[2] for row in found["map against bytes.csv"]] == ["bytes", "1", "2", "1", "11", "256"]
+    assert [row[3] for row in found["map against encoding time.csv"]] == [
+        "encode seconds",
+        "0.01",
+        "0.03",
+        "0.001",
+    ]
+
+
+def test_each_line_is_a_sign_with_its_name():
+    notes = re.findall(r"<title>([^<]*)</title>", quality_figures(LINES, "map", 64))
+    assert notes.count("a, weighted, 16 bits: 0.700") == 3
+    assert notes.count("c, factors, +64 bits, 20 bits: 0.300") == 2  # it has no time
+    assert "float vectors: 256 bytes, 0.650" in notes
+
+
+def test_methods_beyond_the_colours_are_grey():
+    lines = [line(f"m{i}", 8, i / 20) for i in range(12)]
+    legend = re.findall(r"</svg>([^<]+)</li>", quality_figures(lines, "map", 4).partition("</figure>")[0])
+    assert legend == [*(f"m{i}" for i in range(11, 3, -1)), "other methods"]
+
+
+def test_without_times_the_figure_says_why():
+    page = quality_figures([line("a", 8, 0.5, float("nan"))], "map", 4)
+    assert "map against time is left out: no line says how long" in page
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_the_order_of_lines_does_not_matter_to_colours(order):
+    three = [LINES[0], LINES[1], LINES[3]]
+    page = quality_figures([three[i] for i in order], "map", 4)
+    assert re.findall(r"</svg>([^<]+)</li>", page)[:2] == ["a", "b"]
