@@ -28,6 +28,7 @@ def finished_run(data, method, value, seed=0, n_bits=64, lengths=(64,), rounds=5
     history = {"rounds": np.broadcast_to(rounds, n_bits), "seconds": np.broadcast_to(seconds, n_bits)}
     record = {
         "fit_seconds": float(np.sum(history["seconds"])),
+        "load": 1.5,
         "chosen": "",
         "history": {name: each.tolist() for name, each in history.items()} if kind.costs else None,
         "scores": lines,

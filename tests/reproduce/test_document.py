@@ -18,7 +18,7 @@ def made(finished):
 def test_the_summary_counts_the_claims(made):
     words = [claim.verdict for claim in made.claims]
     counts = [words.count(word) for word in ("holds", "does not hold", "not measured")]
-    text = f"{counts[0]} hold in these runs, {counts[1]} do not, and {counts[2]} were not measured"
+    text = f"{counts[0]} hold in these runs, {counts[1]} do not hold, {counts[2]} not measured."
     assert text in made.summary[1]
     assert made.summary[-1] == "STL10 is not available."
 
@@ -28,6 +28,7 @@ def test_it_says_how_it_was_made(made):
     assert "USPS (usps.npz): seeds 0." in text
     assert "SPLH: splh:eta=0.01|0.1|1 (eta is chosen on held-out training rows, at 64 bits)" in text
     assert "numpy 2.0" in text
+    assert "Load of the machine after a fit: 1.5 to 1.5." in text
 
 
 def test_the_document_is_plain_json_with_both_numbers(made):

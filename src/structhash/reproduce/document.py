@@ -79,8 +79,8 @@ def make_reproduction(plan: Plan, finished: Sequence[Finished], versions: Mappin
     n_holding, n_failing = counts.values()
     summary = [
         f"{_PAPER}. Every number of the paper stands beside ours.",
-        f"Of {len(claims)} claims of the paper, {n_holding} hold in these runs, {n_failing} do not, and "
-        f"{len(claims) - n_holding - n_failing} were not measured.",
+        f"Claims of the paper: {n_holding} hold in these runs, {n_failing} do not hold, "
+        f"{len(claims) - n_holding - n_failing} not measured.",
         *plan.left_out,
     ]
     examples = {data: results.examples(data) for data in results.sets if results.examples(data)}
@@ -127,6 +127,8 @@ def _about(plan: Plan, results: Results, versions: Mapping[str, str]) -> list[st
         "nothing about other training runs.",
         "Seconds are wall-clock seconds of one thread. They mean little on a busy machine.",
     ]
+    if loads := [record["load"] for _, record in results.finished if record.get("load") is not None]:
+        lines.append(f"Load of the machine after a fit: {min(loads):.1f} to {max(loads):.1f}.")
     runs = [run for run, _ in results.finished]
     for data in plan.sets:
         seeds = sorted({run.seed for run in runs if run.data == data})

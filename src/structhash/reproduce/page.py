@@ -18,7 +18,7 @@ from structhash.reproduce.document import Reproduction
 from structhash.reproduce.figures import Figure
 from structhash.reproduce.run import EXAMPLE_METHOD
 from structhash.reproduce.sets import SETS
-from structhash.reproduce.tables import Table
+from structhash.reproduce.tables import N_NAMES, Table
 
 __all__ = ["make_page"]
 
@@ -85,19 +85,16 @@ def _claim(claim: Claim) -> Html:
 
 def _table(table: Table, number: int) -> Html:
     """A table whose numbers can be sorted and saved, and its remarks."""
-    n_names = sum(not name for name in table.head)
-    head = [("data", "method", "whose")[i] if n_names == 3 else ("data", "whose")[i] for i in range(n_names)]
-    head += table.head[n_names:]
     lines = [
         [
             parts.Cell(cell.text, None, "")
-            if place < n_names
+            if place < N_NAMES
             else parts.Cell(cell.text, "" if cell.text == "-" else cell.text, "number" + " best" * cell.best)
             for place, cell in enumerate(line)
         ]
         for line in table.lines
     ]
-    shown = parts.table(head, lines, f"table{number}.csv", table.title)
+    shown = parts.table(table.head, lines, f"table{number}.csv", table.title)
     remarks = [element("p", remark, class_="note") for remark in table.remarks]
     return element("div", element("h3", table.title), shown, *remarks)
 

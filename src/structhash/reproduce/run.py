@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -87,9 +88,9 @@ def perform(run: Run, data: Loaded, drawn: Drawn) -> dict[str, Any]:
     Returns
     -------
     dict
-        Values that `json` takes: ``fit_seconds``, ``chosen``, ``history`` (rounds and seconds of each bit, or
-        None), ``scores`` (a dict a length and distance), ``per_query`` (by distance and measure, at the full
-        length) and ``examples``.
+        Values that `json` takes: ``fit_seconds``, ``load`` (of the machine, or None), ``chosen``, ``history``
+        (rounds and seconds of each bit, or None), ``scores`` (a dict a length and distance), ``per_query`` (by
+        distance and measure, at the full length) and ``examples``.
     """
     method, kind = parse_method(METHODS[run.method].spec), METHODS[run.method]
     X, y = drawn.X[: run.n_train], _first(drawn.y, run.n_train)
@@ -100,6 +101,7 @@ def perform(run: Run, data: Loaded, drawn: Drawn) -> dict[str, Any]:
     history = encoder.history_ if kind.costs else None  # of each bit
     record = {
         "fit_seconds": seconds,
+        "load": _load(),
         "chosen": chosen,
         "history": history and {name: [each[name] for each in history] for name in ("rounds", "seconds")},
         **_scores(encoder, run, kind.distance, data, drawn),
@@ -109,6 +111,14 @@ def perform(run: Run, data: Loaded, drawn: Drawn) -> dict[str, Any]:
     precision = record["per_query"][kind.distance]["precision@100"] if wanted else []
     record["examples"] = _examples(encoder, data, drawn, precision, kind.distance) if wanted else []
     return record
+
+
+def _load() -> float | None:
+    """Mean number of processes that wanted a core in the last minute; None where the system does not say."""
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):
+        return None
 
 
 def _first(y: Any, n_rows: int) -> Any:
