@@ -1,5 +1,8 @@
 """Finished runs are kept: a second command runs nothing, and an interrupted one goes on."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -45,6 +48,28 @@ def test_a_run_that_was_stopped_goes_on(folders):
     found = list(finish_runs(RUNS, *folders, known.append))
     assert known == [True, True, False, False]
     assert [each.run for each in found] == RUNS
+
+
+@pytest.mark.slow
+def test_a_process_that_was_killed_goes_on(folders):
+    code = """
+import sys
+from pathlib import Path
+from structhash.reproduce.cache import finish_runs
+from structhash.reproduce.plan import Run
+runs = [Run("usps", method, 8, (8,), 0, 60) for method in ("LSH", "ITQ")]
+def wait(known):
+    print("finished one", flush=True)
+    sys.stdin.read()
+list(finish_runs(runs, *map(Path, sys.argv[1:]), wait))
+"""
+    words = [sys.executable, "-c", code, *map(str, folders)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "finished one\n"
+        process.kill()
+    known = []
+    list(finish_runs(RUNS[:2], *folders, known.append))
+    assert known == [True, False]
 
 
 def test_a_kept_run_equals_a_new_one(folders):

@@ -22,7 +22,7 @@ __all__ = ["reproduce"]
 _NAME = "reproduced"  # of the files, before the dot
 
 
-def reproduce(data: Path | None, folder: Path, *, quick: bool, as_json: bool, plan: Plan | None = None) -> None:
+def reproduce(data: Path | None, folder: Path, *, quick: bool, as_json: bool) -> None:
     """Run what is missing, and write the page, the text and the numbers.
 
     Parameters
@@ -35,10 +35,8 @@ def reproduce(data: Path | None, folder: Path, *, quick: bool, as_json: bool, pl
         Whether to run the small plan.
     as_json : bool
         Whether to print the JSON document in place of the claims.
-    plan : Plan, optional
-        Other runs than those of `make_plan`.
     """
-    plan = make_plan(quick) if plan is None else plan
+    plan = make_plan(quick)
     if data is None:
         raise ValueError("there is no folder of data sets; give --data FOLDER, or set STRUCTHASH_DATA")
     check_data(data, plan.sets)

@@ -124,7 +124,8 @@ def _about(plan: Plan, results: Results, versions: Mapping[str, str]) -> list[st
         "StructH-N, StructH-A and CGH weigh their bits and are searched by weighted Hamming distance, all "
         "others by plain.",
         "p: paired t-test over the queries of all seeds, times the number of comparisons of a claim. It says "
-        "nothing about other training runs.",
+        "nothing about other training runs. For precision-recall it tests the areas of single queries; the "
+        "tables have the area under the mean curve, as the paper seems to.",
         "Seconds are wall-clock seconds of one thread. They mean little on a busy machine.",
     ]
     if loads := [record["load"] for _, record in results.finished if record.get("load") is not None]:

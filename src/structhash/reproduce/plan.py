@@ -14,8 +14,6 @@ N_BITS = 64  # of the tables
 _LENGTHS = (16, 32, 64)
 _SEEDS = {"usps": 3, "isolet": 3, "mnist": 2, "cifar10_gist512": 2}  # of the full plan
 _TIMED_BITS = 32  # as in the paper
-_PEERS = ("SPLH", "STHs", "BREs", "ITQ", "SPHER", "MDSH", "AGH", "LSH")
-_KERNEL = ("StructH-Kernel", "KSH")
 _UNSUPERVISED = ("ITQ", "SPHER", "MDSH", "AGH", "LSH")
 _VARIANTS = ("StructH-N", "StructH-N-Stage", "StructH-SN-Stage")
 

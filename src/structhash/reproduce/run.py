@@ -46,7 +46,7 @@ class Drawn(NamedTuple):
     """One split of a data set."""
 
     X: NDArray[Any]  # training rows
-    y: Any  # what teaches methods that learn from labels or neighbours
+    y: NDArray[Any] | None  # their labels
     queries: NDArray[Any]
     database: NDArray[Any]
     relevance: Relevance
@@ -69,9 +69,7 @@ def draw(data: Loaded, seed: int) -> Drawn:
     assert data.Q is not None  # `load_set`
     order = np.random.default_rng(seed).permutation(len(data.X))
     relevance = nearest_rows(data.Q, data.X, max(1, int(_RELEVANT_SHARE * len(data.X))))
-    return Drawn(
-        data.X[order], Neighbours(), data.Q, data.X, relevance, np.arange(0), np.arange(len(data.X))
-    )  # fmt: skip
+    return Drawn(data.X[order], None, data.Q, data.X, relevance, np.arange(0), np.arange(len(data.X)))
 
 
 def perform(run: Run, data: Loaded, drawn: Drawn) -> dict[str, Any]:
@@ -93,10 +91,11 @@ def perform(run: Run, data: Loaded, drawn: Drawn) -> dict[str, Any]:
         distance and measure, at the full length) and ``examples``.
     """
     method, kind = parse_method(METHODS[run.method].spec), METHODS[run.method]
-    X, y = drawn.X[: run.n_train], _first(drawn.y, run.n_train)
     if kind.costs:  # nothing may be compiled while these are measured
-        _fit(method, X[:_WARM_UP_ROWS], _first(y, _WARM_UP_ROWS), _WARM_UP_BITS, 0)
-    fits = [_timed_fit(method, X, y, run) for _ in range(1 if run.lengths else _TIMED_FITS)]
+        _fit(method, drawn, _WARM_UP_ROWS, _WARM_UP_BITS, 0)
+    fits = [
+        _fit(method, drawn, run.n_train, run.n_bits, run.seed) for _ in range(1 if run.lengths else _TIMED_FITS)
+    ]
     seconds, encoder, chosen = min(fits, key=lambda fit: fit[0])
     history = encoder.history_ if kind.costs else None  # of each bit
     record = {
@@ -119,11 +118,6 @@ def _load() -> float | None:
         return os.getloadavg()[0]
     except (AttributeError, OSError):
         return None
-
-
-def _first(y: Any, n_rows: int) -> Any:
-    """What teaches the first rows: their labels, or `Neighbours` as they are."""
-    return y if isinstance(y, Neighbours) else y[:n_rows]
 
 
 def _scores(encoder: Any, run: Run, own: str, data: Loaded, drawn: Drawn) -> dict[str, Any]:
@@ -152,17 +146,18 @@ def _scores(encoder: Any, run: Run, own: str, data: Loaded, drawn: Drawn) -> dic
     return {"scores": lines, "per_query": per_query}
 
 
-def _fit(method: Method, X: NDArray[Any], y: Any, n_bits: int, seed: int) -> tuple[Any, str]:
-    """The fitted encoder of a method, and the alternative that was chosen."""
-    if isinstance(y, Neighbours) and not method.encoders[0].takes_supervision:
-        y = None
-    return method.fit(X, y, n_bits, seed)
+def _fit(method: Method, drawn: Drawn, n_train: int, n_bits: int, seed: int) -> tuple[float, Any, str]:
+    """Seconds of a fit on the first rows, the encoder, and the alternative that was chosen.
 
-
-def _timed_fit(method: Method, X: NDArray[Any], y: Any, run: Run) -> tuple[float, Any, str]:
-    """Seconds of one fit, and what `_fit` returns."""
+    Without labels, a method that takes a supervision learns from the nearest rows, and any other from nothing.
+    """
+    y: Any = None
+    if drawn.y is not None:
+        y = drawn.y[:n_train]
+    elif method.encoders[0].takes_supervision:
+        y = Neighbours()
     began = time.perf_counter()
-    encoder, chosen = _fit(method, X, y, run.n_bits, run.seed)
+    encoder, chosen = method.fit(drawn.X[:n_train], y, n_bits, seed)
     return time.perf_counter() - began, encoder, chosen
 
 
