@@ -11,7 +11,7 @@ Queries a CPU second are those of one thread: other work on the machine counts l
 
 - IVF, HNSW, MultiHash, Exact, Flat: ours. "real": queries with real values, and recall by their distances.
 - faiss IVF, faiss HNSW: its binary indexes, the graph being the one that our HNSW has made.
-- usearch: its graph of b1 vectors, where it is installed; the extra `report` brings it.
+- usearch: its graph of b1 vectors, where it is installed; the extra `benchmarks` brings it.
 
 Bytes a code are those of codes, structure and ids: arrays that an index of ours holds, the size of a file of
 faiss, the memory that usearch says it uses.

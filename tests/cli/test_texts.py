@@ -42,6 +42,18 @@ def test_no_such_column_or_file(data, suffix, holds):
         read_texts("nothing", data / f"d.{suffix}")
 
 
+def test_a_table_is_not_a_list_of_texts(data):
+    with pytest.raises(
+        ValueError, match=r"--texts d\.csv has the columns a, note; give a file with one column"
+    ):
+        read_texts("d.csv", data / "d.npz")
+
+
+def test_a_folder_has_no_columns(data):
+    with pytest.raises(ValueError, match=r"has no columns of text; give a file, one text a line"):
+        read_texts("note", data / "*.npz")
+
+
 def test_a_format_without_columns(data):
-    with pytest.raises(ValueError, match="t.npy has no columns of text; give a file, one text a line"):
+    with pytest.raises(ValueError, match=r"t\.npy has no columns of text; give a file, one text a line"):
         read_texts("note", data / "t.npy")

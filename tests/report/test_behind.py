@@ -33,6 +33,16 @@ def test_the_hardest_class_of_the_best_line_comes_first():
     assert not [note for note in notes if note.startswith("c: one")]
 
 
+def test_the_areas_of_classes_are_means_of_areas():
+    both = {
+        **DETAILS["classes"],
+        "values": dict.fromkeys(("map", "pr_area"), DETAILS["classes"]["values"]["map"]),
+    }
+    said = "For pr_area these are means of the areas of single queries."
+    assert said in "".join(classes({**DETAILS, "classes": both}, ["one", "two"]))
+    assert said not in "".join(classes(DETAILS, ["one", "two"]))
+
+
 def test_the_hardest_queries():
     page = "".join(hardest(DETAILS, ["one", "two"]))
     assert rows(page) == [["17", "&lt;a&gt;", "1", "0.250", "–"]]

@@ -1,6 +1,8 @@
 """The page about a comparison, in a real browser."""
 
+import json
 import shlex
+from pathlib import Path
 
 import pytest
 import typer
@@ -10,6 +12,8 @@ from structhash.io import Dataset
 from structhash.report.comparison import command_of, comparison_page
 from structhash.report.rows import show_rows
 
+RESULTS = sorted((Path(__file__).parents[2] / "benchmarks" / "results").rglob("*.json"))
+COMPARISONS = [path for path in RESULTS if '"data_sha256"' in path.read_text()]
 PARTS = ["results", "figures", "classes", "hardest", "examples", "made"]
 
 
@@ -103,6 +107,13 @@ def test_an_earlier_document_says_what_it_lacks(document):
     assert page.count("This is left out: the result does not hold it") == 3
     assert 'class="chart"' in page
     assert "Rows are shown by label and number" in comparison_page(document)
+
+
+@pytest.mark.parametrize("path", [path.stem for path in COMPARISONS])
+def test_earlier_results_are_readable(path):
+    document = json.loads(next(each for each in COMPARISONS if each.stem == path).read_text())
+    page = comparison_page(document)
+    assert page.count("<figure") == 3 * len(document["options"]["measures"])
 
 
 def test_queries_without_labels_and_rankings(document):

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from structhash.search import choose_radius
+from structhash.search.radius_choice import radius_curve
 
 
 def test_the_chosen_radius_is_the_largest_with_a_low_bound():
@@ -77,3 +78,21 @@ def test_a_rate_that_the_sample_cannot_show_is_refused(n_false):
 def test_arguments_are_checked(words, error, message):
     with pytest.raises(error, match=message):
         choose_radius(*words)
+
+
+def test_the_curve_has_what_is_chosen_from(rng):
+    distances = rng.integers(6, size=2000)
+    duplicates = rng.random(2000) > np.where(distances < 4, 0.001, 0.4)
+    curve, chosen = radius_curve(distances, duplicates, 0.9), choose_radius(distances, duplicates, 0.02, 0.9)
+    place = int(np.flatnonzero(curve.radii == chosen.radius)[0])
+    assert chosen[1:] == (
+        curve.merged[place],
+        curve.false[place],
+        curve.false[place] / curve.merged[place],
+        curve.bounds[place],
+        curve.recall[place],
+    )
+    assert (curve.bounds[place + 1 :] > 0.02).all()
+    assert radius_curve([1.0, 2.0], np.array([False, False])).recall.tolist() == [0, 0]
+    with pytest.raises(ValueError, match="confidence=1: give a number above 0 and below 1"):
+        radius_curve(distances, duplicates, 1)

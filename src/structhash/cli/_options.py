@@ -81,7 +81,7 @@ class PageOptions(NamedTuple):
 
 
 def page_options(report: Path | None, out: Path | None, images: str, texts: str | None) -> PageOptions | None:
-    """The options that go with --report; ValueError if there are some, but not it, or -o names the same file."""
+    """The options that go with --report; ValueError if there are some without it, or -o names the same file."""
     if report is None and (texts is not None or images != "auto"):
         raise ValueError("--images and --texts show rows in the page of --report; give that too")
     if report is not None and report == out:

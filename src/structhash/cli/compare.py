@@ -88,10 +88,8 @@ def compare(
         One of `protocol_names`, or ``"judged"`` or ``"neighbours"``.
     n_queries, n_train, measures
         Number of queries and of training rows where rows are split, and names; None for the usual ones.
-    out : path or None
-        A JSON file to write. Finished fits are kept beside it; the same command goes on from there.
-    page : PageOptions or None
-        A page to write.
+    out, page : path or None, PageOptions or None
+        A JSON file and a page to write. Finished fits are kept beside `out`; the same command goes on there.
     force, as_json : bool
         Whether `out` may replace a file of another kind or another comparison; whether to print JSON.
     choices : dict
@@ -99,19 +97,13 @@ def compare(
     """
     check_output(out, data, makes="comparison", force=force, refused=suffixes())
     check_output(page and page.out, data, makes="page", force=force, refused=(*suffixes(), ".json"))
-    options: dict[str, Any] = {
-        "methods": split_methods(methods, _check_of(protocol)),
-        "bits": split_numbers("--bits", bits, 1),
-        "seeds": split_numbers("--seeds", seeds, 0),
-        "measures": split_measures(measures or _UNLABELLED.get(protocol) or find_protocol(protocol).measures),
-    }
+    options = _options(methods, bits, protocol, seeds, measures)
     dataset = read(data, **choices)
     comparison, arrays, settings = comparison_of(dataset, data, protocol, n_queries, n_train)
-    names = [method.name for method in options["methods"]]
     rows = page and Rows(dataset, data, has_own_queries(dataset, protocol), page.images, page.texts)
-    asked = {"methods": names, "queries": settings.get("n_queries"), "train": settings.get("n_train")}
-    asked["reading"] = {name: value for name, value in choices.items() if value not in (None, ())}
-    about = _about(dataset, data, arrays) | {"protocol": protocol, "options": options | asked, **stamp()}
+    about = {"data": data.name, "data_sha256": digest_of(arrays), "rows": len(dataset.X)}
+    about |= {"features": dataset.X.shape[1], "protocol": protocol}
+    about |= {"options": _asked(options, settings, choices), **stamp()}
     if out is not None and not force:
         check_replaced(out, options["methods"], about)
     earlier = _open_journal(out, options["methods"], about, force)
@@ -119,19 +111,30 @@ def compare(
     with _said_where_to_go_on(out):
         results = collect_results(comparison, *arrays, **more)
         lines = report.summarise(results)
-        document = report.as_json(lines, **about, details=_details(lines, results, dataset, protocol))
-        deliver(document, out, as_json)
-        if page is not None:
-            write_page(page.out, document, rows)
+        about["details"] = _details(lines, results, dataset, protocol)
+        deliver(report.as_json(lines, **about), out, as_json)
+    if page is not None:
+        write_page(page.out, report.as_json(lines, **about), rows)
     if not as_json:
         _print_table(lines, about)
     _finish(lines, out, earlier.unused)
 
 
-def _about(dataset: Dataset, path: Path, arrays: list[NDArray[Any]]) -> dict[str, Any]:
-    """What the data are."""
-    about = {"data": path.name, "data_sha256": digest_of(arrays)}
-    return {**about, "rows": len(dataset.X), "features": dataset.X.shape[1]}
+def _options(methods: str, bits: str, protocol: str, seeds: str, measures: list[str] | None) -> dict[str, Any]:
+    """What is compared, read from the command line."""
+    return {
+        "methods": split_methods(methods, _check_of(protocol)),
+        "bits": split_numbers("--bits", bits, 1),
+        "seeds": split_numbers("--seeds", seeds, 0),
+        "measures": split_measures(measures or _UNLABELLED.get(protocol) or find_protocol(protocol).measures),
+    }
+
+
+def _asked(options: dict[str, Any], settings: dict[str, Any], choices: Choices) -> dict[str, Any]:
+    """The options as the document has them, with how the data are read where it was said."""
+    reading = {name: value for name, value in choices.items() if value not in (None, ())}
+    sizes = {"queries": settings.get("n_queries"), "train": settings.get("n_train")}
+    return {**options, "methods": [method.name for method in options["methods"]], **sizes, "reading": reading}
 
 
 def _details(

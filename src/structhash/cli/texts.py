@@ -34,6 +34,8 @@ def read_texts(words: str, data: Path) -> list[str]:
         If there is no such file and no such column, or it cannot be read.
     """
     if (path := Path(words)).is_file():
+        if path.suffix.lower() == ".csv" and len(names := _column(path, "")[0]) > 1:
+            raise ValueError(f"--texts {path} has the columns {join_names(names)}; give a file with one column")
         return [str(each) for each in read_ids(path, as_text=True).tolist()]
     names, found = _column(data, words)
     if found is None:
@@ -44,7 +46,7 @@ def read_texts(words: str, data: Path) -> list[str]:
 
 def _column(data: Path, name: str) -> tuple[list[str], list[object] | None]:
     """The names of all columns of a file, and the values of one; None where there is no such column."""
-    suffix = data.suffix.lower()
+    suffix = data.suffix.lower() if data.is_file() else ""
     if suffix == ".npz":
         with np.load(data, allow_pickle=False) as arrays:
             return arrays.files, arrays[name].tolist() if name in arrays.files else None

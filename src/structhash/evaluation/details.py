@@ -13,6 +13,7 @@ from structhash.evaluation.report import Line
 
 __all__ = ["best_lines", "details"]
 
+_N_METHODS = 6
 _N_HARDEST = 20  # queries in the list
 _N_EXAMPLES = 4  # queries drawn at random, and as many of the hardest
 
@@ -48,7 +49,6 @@ def details(
     labels: NDArray[Any] | None = None,
     query_labels: NDArray[Any] | None = None,
     ids: NDArray[Any] | None = None,
-    most: int = 6,
 ) -> dict[str, Any]:
     """Results of each class, hardest queries and examples, for the best line of each method.
 
@@ -61,8 +61,6 @@ def details(
         Labels of the rows of the database and of the queries, by the row numbers of `Found`.
     ids : ndarray (n,), optional
         Ids of the rows of the database.
-    most : int
-        Number of methods.
 
     Returns
     -------
@@ -75,7 +73,7 @@ def details(
         rows found. Random examples are drawn among the queries of the first seed.
     """
     measures = list(lines[0].mean) if lines else []
-    shown = best_lines(lines, measures[0], most) if measures else []
+    shown = best_lines(lines, measures[0], _N_METHODS) if measures else []
     groups = [_results_of(lines[place], results) for place in shown]
     asked = [[(each.seed, query) for each in group for query in each.found.queries] for group in groups]
     if not asked or not asked[0] or any(each != asked[0] for each in asked):
@@ -86,9 +84,8 @@ def details(
     drawn = np.random.default_rng(0).permutation(len(groups[0][0].found.queries))[:_N_EXAMPLES].tolist()
     hard = [place for place in hardest if place not in drawn][:_N_EXAMPLES]
     about = [
-        {"seed": seed, "query": query, "label": None if named is None else named[place]}
-        | {"values": _plain(values[measures[0]][:, place])}
-        for place, (seed, query) in enumerate(asked[0])
+        {"seed": seed, "query": query, "label": named and named[place], "values": _plain(each)}
+        for place, ((seed, query), each) in enumerate(zip(asked[0], values[measures[0]].T, strict=True))
     ]
     found = [_found(group) for group in groups]
     examples = [
@@ -100,7 +97,7 @@ def details(
     return {
         "lines": shown,
         "measure": measures[0],
-        "classes": None if named is None else _by_class(values, np.array(named)),
+        "classes": named and _by_class(values, np.array(named)),
         "hardest": [about[place] for place in hardest],
         "examples": examples,
         "labels": _texts(labels, rows),

@@ -28,9 +28,14 @@ def classes(details: dict[str, Any], names: Sequence[str]) -> list[Html]:
     -------
     list of Html
     """
-    said = element("p", "Means over the queries of a class, for the best line of each method.")
     measures = details["classes"]["values"]
-    return [said, choice("Measure", {name: _of_measure(details["classes"], name, names) for name in measures})]
+    said = "Means over the queries of a class, for the best line of each method."
+    if "pr_area" in measures:
+        said += " For pr_area these are means of the areas of single queries."
+    return [
+        element("p", said),
+        choice("Measure", {name: _of_measure(details["classes"], name, names) for name in measures}),
+    ]
 
 
 def hardest(details: dict[str, Any], names: Sequence[str]) -> list[Html]:
@@ -51,9 +56,7 @@ def hardest(details: dict[str, Any], names: Sequence[str]) -> list[Html]:
         query, label = each["query"], each["label"]
         start = [Cell(str(query), query, "number"), Cell("–" if label is None else label, style="name")]
         rows.append([*start, Cell(str(each["seed"]), each["seed"], "number"), *map(_value, each["values"])])
-    about = (
-        f"{measure} of the queries with the least mean over these lines. Queries are row numbers of the data."
-    )
+    about = f"{measure} of the queries with the least mean over these lines. Queries are named by row numbers."
     return [table(["query", "label", "seed", *names], rows, "hardest queries.csv", about)]
 
 

@@ -7,6 +7,8 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from structhash.evaluation.report import SIGNIFICANCE_LEVEL, Line, from_json
 from structhash.report.behind import classes, hardest
 from structhash.report.elements import Html, element
@@ -48,8 +50,8 @@ def comparison_page(document: dict[str, Any], shown: ShownRows | None = None) ->
     if scored:
         pictures = {name: quality_figures(scored, name, document["features"]) for name in measures}
         parts["figures"] = ("Quality against size and time", [choice("Measure", pictures)])
-    parts["classes"] = ("Classes", _behind(details, "classes", lines, document))
-    parts["hardest"] = ("Hardest queries", _behind(details, "hardest", lines, document))
+    parts["classes"] = ("Classes", _behind(details, "classes", lines))
+    parts["hardest"] = ("Hardest queries", _behind(details, "hardest", lines))
     parts["examples"] = ("What is found first", _examples(details, lines, shown))
     parts["made"] = ("How this was made", _made(document, lines))
     sections = [section(name, title, *content) for name, (title, content) in parts.items()]
@@ -67,10 +69,10 @@ def command_of(document: dict[str, Any]) -> str:
         if options.get(name) is not None:
             words += [f"--{name}", str(options[name])]
     for name, value in options.get("reading", {}).items():
-        if name == "header":
-            words.append("--header" if value else "--no-header")
-        for each in [] if name == "header" else value if isinstance(value, list) else [value]:
-            words += [f"--{name}", str(each)]
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+        else:
+            words += [word for each in np.atleast_1d(value) for word in (f"--{name}", str(each))]
     return shlex.join(words)
 
 
@@ -111,7 +113,7 @@ def _best_of(lines: Sequence[Line], n_bits: int, measure: str) -> Html | None:
     return element("li", head, element("b", best.method), f" ({best.distance}) is best: {value}.{rest}")
 
 
-def _behind(details: dict[str, Any], part: str, lines: Sequence[Line], document: dict[str, Any]) -> list[Html]:
+def _behind(details: dict[str, Any], part: str, lines: Sequence[Line]) -> list[Html]:
     """The section of classes, or that of the hardest queries."""
     if not details:
         return [missing(_NO_DETAILS)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from structhash.evaluation.details import best_lines
 from structhash.evaluation.report import Line
@@ -15,6 +16,24 @@ from structhash.report.svg import N_COLOURS, Axis, Series, chart
 __all__ = ["bytes_of", "pareto_front", "quality_figures"]
 
 _FLOAT_BYTES = 4  # of a coordinate
+_ABOUT_BYTES = (
+    f"A coordinate of a float vector takes {_FLOAT_BYTES} bytes. A distance that is not a Hamming distance may "
+    "read more than the bytes of the code."
+)
+_ABOUT_TIME = (
+    "Mean over the seeds, with the time to fit a reader. Points of one colour are the lengths of a method."
+)
+
+
+class _Abscissa(NamedTuple):
+    """What quality is drawn against."""
+
+    name: str
+    of: Callable[[Line], float]
+    title: str
+    front: str = ""  # the name of the line that joins the points that no other beats; "" for lines of methods
+    note: str = ""
+    own_ticks: bool = True  # whether the values of the lines are written at the axis
 
 
 def bytes_of(line: Line, n_features: int) -> int:
@@ -62,12 +81,26 @@ def quality_figures(lines: Sequence[Line], measure: str, n_features: int) -> Htm
     codes = _best_distances([each for each in lines if each.n_bits], measure)
     vectors = [each for each in lines if not each.n_bits and math.isfinite(each.mean[measure])]
     colours = _colours(lines, measure)
-    parts = [
-        _against_bits(codes, vectors, measure, colours),
-        _against_bytes(codes, vectors, measure, colours, n_features),
-        _against_time(codes, measure, colours),
-    ]
+
+    def size(line: Line) -> float:
+        return bytes_of(line, n_features)
+
+    bits = _Abscissa("bits", lambda line: line.n_bits, "bits of a code")
+    stored = _Abscissa("bytes", size, "bytes of a row", "best for its bytes", _ABOUT_BYTES)
+    title = "seconds to encode the database"
+    time = _Abscissa("encoding time", _seconds, title, "best for its time", _ABOUT_TIME, own_ticks=False)
+    parts = [_against(x, codes, vectors, measure, colours) for x in (bits, stored)]
+    timed = {name: [line for line in found if _seconds(line) > 0] for name, found in codes.items()}
+    if any(timed.values()):
+        parts.append(_against(time, timed, [], measure, colours))
+    else:
+        parts.append(missing(f"{measure} against time is left out: no line says how long it took to encode."))
     return element("div", *parts, class_="figures")
+
+
+def _seconds(line: Line) -> float:
+    """Seconds to encode the database."""
+    return line.encode_seconds
 
 
 def _best_distances(lines: Sequence[Line], measure: str) -> dict[str, list[Line]]:
@@ -90,86 +123,36 @@ def _colours(lines: Sequence[Line], measure: str) -> dict[str, int]:
     return {method: number for number, method in enumerate(best)}
 
 
-def _series(
-    codes: dict[str, list[Line]], colours: dict[str, int], measure: str, kind: str, x: str
-) -> list[Series]:
-    """A series a method: grey ones first, then the best ones, the best of all last."""
-    found = []
-    for method in sorted(codes, key=lambda name: -colours.get(name, N_COLOURS)):
-        points = [(_abscissa(each, x), each.mean[measure]) for each in codes[method]]
-        notes = [
-            f"{method}, {each.distance}, {each.n_bits} bits: {each.mean[measure]:.3f}" for each in codes[method]
-        ]
-        found.append(Series(method, points, colours.get(method, -1), kind, notes))
-    return found
-
-
-def _abscissa(line: Line, x: str) -> float:
-    """What a line is drawn against."""
-    return {"bits": line.n_bits, "bytes": bytes_of(line, 0), "seconds": line.encode_seconds}[x]
-
-
-def _finish(
-    title: str, series: list[Series], others: list[Series], axes: tuple[Axis, Axis], link: Html, note: str = ""
+def _against(
+    x: _Abscissa, codes: dict[str, list[Line]], vectors: list[Line], measure: str, colours: dict[str, int]
 ) -> Html:
-    """A figure whose legend names the best methods in order, and all others once."""
+    """One figure: a series a method, the best drawn last, over the others; float vectors are dashed lines."""
+    series = []
+    for method in sorted(codes, key=lambda name: -colours.get(name, N_COLOURS)):
+        points = [(x.of(line), line.mean[measure]) for line in codes[method]]
+        notes = [
+            f"{method}, {line.distance}, {line.n_bits} bits: {line.mean[measure]:.3f}" for line in codes[method]
+        ]
+        kind = "points" if x.front else "line"
+        series.append(Series(method, points, colours.get(method, -1), kind, notes))
+    others = [Series(_vectors_name(x, line), [(1, line.mean[measure])], -1, "reference") for line in vectors]
+    if x.front:
+        front = pareto_front([point for each in series for point in each.points])
+        others.append(Series(x.front, front, -1, "steps"))
+    listed = [line for found in codes.values() for line in found]
+    ticks = sorted({x.of(line) for line in listed}) if x.own_ticks else ()
+    title = f"{measure} against {x.name}"
+    rows = [
+        (line.method, line.distance, line.n_bits, x.of(line), line.mean[measure]) for line in listed + vectors
+    ]
+    link = csv_link(f"{title}.csv", ["method", "distance", "bits", x.name, measure], rows)
     legend = [each for each in series if each.colour >= 0][::-1] + others
     if any(each.colour < 0 for each in series):
         legend.append(Series("other methods", (), -1, series[0].kind))
-    picture = chart([*others, *series], *axes, title)
-    return figure(title, picture, legend, link, note or None)
+    picture = chart([*others, *series], Axis(x.title, True, ticks), Axis(measure), title)
+    return figure(title, picture, legend, link, x.note or None)
 
 
-def _against_bits(
-    codes: dict[str, list[Line]], vectors: list[Line], measure: str, colours: dict[str, int]
-) -> Html:
-    """Quality against the length of the code."""
-    series = _series(codes, colours, measure, "line", "bits")
-    lengths = sorted({each.n_bits for lines in codes.values() for each in lines})
-    others = [Series("float vectors", [(1, each.mean[measure])], -1, "reference") for each in vectors]
-    listed = [each for found in codes.values() for each in found] + vectors
-    rows = [(each.method, each.distance, each.n_bits or None, each.mean[measure]) for each in listed]
-    link = csv_link(f"{measure} against bits.csv", ["method", "distance", "bits", measure], rows)
-    axes = Axis("bits of a code", True, lengths), Axis(measure)
-    return _finish(f"{measure} against bits", series, others, axes, link)
-
-
-def _against_bytes(
-    codes: dict[str, list[Line]], vectors: list[Line], measure: str, colours: dict[str, int], n_features: int
-) -> Html:
-    """Quality against the bytes of a row, with the float vectors."""
-    series = _series(codes, colours, measure, "points", "bytes")
-    points = [(float(bytes_of(each, n_features)), each.mean[measure]) for each in vectors]
-    if points:
-        note = f"float vectors: {points[0][0]:.0f} bytes, {points[0][1]:.3f}"
-        series.append(Series("float vectors", points, -1, "points", [note]))
-    front = pareto_front([point for each in series for point in each.points])
-    others = [Series("best for its bytes", front, -1, "steps")]
-    if points:  # the legend names it apart from other grey points
-        others.append(series.pop())
-    listed = [each for found in codes.values() for each in found] + vectors
-    rows = [(each.method, each.distance, bytes_of(each, n_features), each.mean[measure]) for each in listed]
-    link = csv_link(f"{measure} against bytes.csv", ["method", "distance", "bytes", measure], rows)
-    note = f"A coordinate of a float vector takes {_FLOAT_BYTES} bytes." if points else ""
-    sizes = sorted({bytes_of(each, n_features) for each in listed})
-    axes = Axis("bytes of a row", True, sizes), Axis(measure)
-    return _finish(f"{measure} against bytes", series, others, axes, link, note)
-
-
-def _against_time(codes: dict[str, list[Line]], measure: str, colours: dict[str, int]) -> Html:
-    """Quality against the seconds that the database takes to be encoded."""
-    timed = {name: [each for each in lines if each.encode_seconds > 0] for name, lines in codes.items()}
-    series = _series(timed, colours, measure, "points", "seconds")
-    front = pareto_front([point for each in series for point in each.points])
-    if not front:
-        return missing(f"{measure} against time is left out: no line says how long it took to encode.")
-    others = [Series("best for its time", front, -1, "steps")]
-    listed = [each for found in timed.values() for each in found]
-    rows = [(x.method, x.distance, x.n_bits, x.encode_seconds, x.mean[measure]) for x in listed]
-    head = ["method", "distance", "bits", "encode seconds", measure]
-    link = csv_link(f"{measure} against encoding time.csv", head, rows)
-    axes = Axis("seconds to encode the database", True), Axis(measure)
-    note = (
-        "Mean over the seeds, with the time to fit a reader. Points of one colour are the lengths of a method."
-    )
-    return _finish(f"{measure} against encoding time", series, others, axes, link, note)
+def _vectors_name(x: _Abscissa, line: Line) -> str:
+    """The float vectors, with their place where it is far from that of codes."""
+    return f"float vectors ({x.of(line):,} {x.name})" if x.of(line) else "float vectors"

@@ -70,22 +70,18 @@ def show_rows(
     if texts is not None:
         if len(texts) != len(data.X):
             raise ValueError(f"there are {len(texts)} texts for {len(data.X)} rows; give one text a row")
-        asked = set() if own_queries else queries
-        why = (
-            "Queries are shown by their row numbers: the texts are those of the database."
-            if own_queries
-            else ""
-        )
-        return ShownRows(_cut(texts, documents), _cut(texts, asked), "text", why)
+        if own_queries:
+            why = "Queries are shown by their row numbers: the texts are those of the database."
+            return ShownRows(_cut(texts, documents), {}, "text", why)
+        return ShownRows(_cut(texts, documents), _cut(texts, queries), "text", "")
     shape: tuple[int, ...] | None = None
     if images == "auto":
         shape = find_shape(data.X)
     elif images != "none":
         shape = parse_shape(images, data.X.shape[1])
     if shape is None:
-        return ShownRows(
-            {}, {}, "", "The rows have no texts and do not look like pictures; see --texts and --images."
-        )
+        why = "The rows have no texts and do not look like pictures; see --texts and --images."
+        return ShownRows({}, {}, "", why)
     low, high = float(data.X.min()), float(data.X.max())
     rows = data.Q if own_queries and data.Q is not None else data.X
     shown = {row: picture(data.X[row], shape, low, high, f"row {row}") for row in documents}

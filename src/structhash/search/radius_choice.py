@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
 from structhash._numerics.validation import describe
-from structhash.search._radius_chosen import ChosenRadius
+from structhash.search._radius_chosen import ChosenRadius, RadiusCurve
 
-__all__ = ["choose_radius"]
+__all__ = ["choose_radius", "radius_curve"]
 
 
 def choose_radius(
@@ -54,14 +54,8 @@ def choose_radius(
     (5.0, 1200, 0.0036)
     """
     apart, same = _check(distances, duplicates)
-    for name, value in (("false_merge_rate", false_merge_rate), ("confidence", confidence)):
-        if not isinstance(value, numbers.Real) or not 0 < value < 1:
-            raise ValueError(f"{name}={describe(value)}: give a number above 0 and below 1")
-    radii, place = np.unique(apart, return_inverse=True)
-    merged = np.cumsum(np.bincount(place))
-    false = np.cumsum(np.bincount(place, weights=~same)).astype(int)
-    level = 1 - (1 - confidence) / len(radii)
-    bounds = np.where(false < merged, betaincinv(false + 1, np.maximum(merged - false, 1), level), 1.0)
+    _check_shares(false_merge_rate=false_merge_rate, confidence=confidence)
+    radii, merged, false, bounds, _ = _curve(apart, same, confidence)
     low = np.flatnonzero(bounds <= false_merge_rate)
     if not len(low):
         best = int(bounds.argmin())
@@ -74,6 +68,46 @@ def choose_radius(
     x, m = int(false[last]), int(merged[last])
     recall = (m - x) / int(same.sum())
     return ChosenRadius(float(radii[last]), m, x, x / m, float(bounds[last]), recall)
+
+
+def radius_curve(distances: ArrayLike, duplicates: ArrayLike, confidence: float = 0.95) -> RadiusCurve:
+    """What a sample says about every radius, from which `choose_radius` chooses.
+
+    Parameters
+    ----------
+    distances, duplicates, confidence
+        As for `choose_radius`.
+
+    Returns
+    -------
+    RadiusCurve
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as said.
+    """
+    apart, same = _check(distances, duplicates)
+    _check_shares(confidence=confidence)
+    return _curve(apart, same, confidence)
+
+
+def _curve(apart: NDArray[Any], same: NDArray[np.bool_], confidence: float) -> RadiusCurve:
+    """Counts, bounds and recall at every distance of a sample."""
+    radii, place = np.unique(apart, return_inverse=True)
+    merged = np.cumsum(np.bincount(place))
+    false = np.cumsum(np.bincount(place, weights=~same)).astype(int)
+    level = 1 - (1 - confidence) / len(radii)
+    bounds = np.where(false < merged, betaincinv(false + 1, np.maximum(merged - false, 1), level), 1.0)
+    recall = (merged - false) / max(int(same.sum()), 1)
+    return RadiusCurve(radii, merged, false, bounds, recall)
+
+
+def _check_shares(**shares: float) -> None:
+    """ValueError unless all are numbers above 0 and below 1."""
+    for name, value in shares.items():
+        if not isinstance(value, numbers.Real) or not 0 < value < 1:
+            raise ValueError(f"{name}={describe(value)}: give a number above 0 and below 1")
 
 
 def _check(distances: ArrayLike, duplicates: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
