@@ -35,7 +35,7 @@ def reproduce_command(
     Writes reproduced.html (one page that loads nothing), .md and .json. Finished
     runs are kept in FOLDER/runs: the same command goes on where it was stopped.
 
-    All takes 90 minutes on two idle cores.
+    The full run is planned for 90 minutes on two idle cores.
     """
     from structhash.cli.reproduce import reproduce
 
