@@ -132,7 +132,7 @@ def _score_table(results: Results, values: list[Value], table: int, title: str) 
     if any(line[2].text == "ours, first 10,000" for line in lines):
         remarks.append(
             "ours, first 10,000: average precision over the first 10,000 ranks, divided by the hits among "
-            "them. It is the closest to the paper's numbers on its large sets."
+            "them. It may be what the paper measured on long rankings: compare ITQ, which has nothing to tune."
         )
     return Table(title, ["data", "measure", "whose", *methods], lines, list(dict.fromkeys(remarks)))
 
