@@ -27,6 +27,7 @@ LAYERS = [  # a module imports from its own layer and those above it in this lis
     {"baselines"},
     {"evaluation"},
     {"export", "plots", "report"},
+    {"reproduce"},
     set(TERMINAL),
 ]
 

@@ -21,6 +21,7 @@ COMMANDS = (
     "evaluate",
     "compare",
     "export",
+    "reproduce",
     "demo",
     "pieces",
     "info",

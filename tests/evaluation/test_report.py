@@ -80,7 +80,7 @@ def test_the_t_test_is_the_formula():
 
 def test_holm_by_hand(monkeypatch):
     raw = iter([0.01, 0.04, 0.03])
-    monkeypatch.setattr("structhash.evaluation.report._paired_test", lambda a, b: next(raw))
+    monkeypatch.setattr("structhash.evaluation.report.paired_test", lambda a, b: next(raw))
     lines = summarise(made({"best": 0.9, "b": 0.5, "c": 0.5, "d": 0.5}))
     # sorted .01 .03 .04 times 3 2 1 is .03 .06 .04, made to rise: .03 .06 .06
     assert [line.p_value["map"] for line in lines] == pytest.approx([1, 0.03, 0.06, 0.06])
@@ -88,7 +88,7 @@ def test_holm_by_hand(monkeypatch):
 
 
 def test_corrected_p_values_stop_at_one(monkeypatch):
-    monkeypatch.setattr("structhash.evaluation.report._paired_test", lambda a, b: 0.7)
+    monkeypatch.setattr("structhash.evaluation.report.paired_test", lambda a, b: 0.7)
     assert [line.p_value["map"] for line in summarise(made({"a": 0.9, "b": 0.5, "c": 0.4}))] == [1, 1, 1]
 
 

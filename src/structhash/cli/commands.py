@@ -27,6 +27,7 @@ from structhash.cli._options import (
     rescoring,
 )
 from structhash.cli._reader_command import fit_reader_command
+from structhash.cli._reproduce_command import reproduce_command
 from structhash.cli._store_commands import store
 from structhash.cli.console import Commands
 
@@ -317,6 +318,9 @@ app.command(
 app.command("report", epilog="Example: structhash report result.json --data data.npz -o report.html")(report)
 app.command("export", epilog="Example: structhash export m.structhash --to onnx -o m.onnx")(export_command)
 app.add_typer(store, name="store")
+app.command("reproduce", epilog="Example: structhash reproduce --data ../shared/data --quick")(
+    reproduce_command
+)
 app.command("demo", epilog="Example: structhash demo -o demo-output")(demo)
 app.command("pieces", epilog="Example: structhash pieces rankings")(pieces)
 app.command("info", epilog="Example: structhash info m.structhash")(info)

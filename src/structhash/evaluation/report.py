@@ -11,7 +11,7 @@ from scipy.stats import ttest_rel
 
 from structhash.evaluation.compare import Result
 
-__all__ = ["SIGNIFICANCE_LEVEL", "Line", "as_json", "as_table", "from_json", "summarise"]
+__all__ = ["SIGNIFICANCE_LEVEL", "Line", "as_json", "as_table", "from_json", "paired_test", "summarise"]
 
 SIGNIFICANCE_LEVEL = 0.05  # of the paired tests
 
@@ -175,7 +175,7 @@ def _p_values(lines: list[Line]) -> list[dict[str, float]]:
         best = max(range(len(lines)), key=lambda place: lines[place].mean[measure])
         others = [place for place in range(len(lines)) if place != best]
         values = [line.per_query[measure] for line in lines]
-        corrected = _holm([_paired_test(values[best], values[place]) for place in others])
+        corrected = _holm([paired_test(values[best], values[place]) for place in others])
         found[best][measure] = 1.0
         for place, p_value in zip(others, corrected):
             found[place][measure] = p_value
@@ -196,7 +196,7 @@ def _holm(p_values: list[float]) -> list[float]:
     return corrected
 
 
-def _paired_test(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+def paired_test(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """p-value of the paired t-test over the queries that both have a value for.
 
     It is 1 where no query differs, and 0 where all differ by the same amount.
