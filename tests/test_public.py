@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = Path(structhash.__file__).parent
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
 EXTRAS = ("faiss", "hdf5", "onnx", "parquet", "stores")  # that the package imports where it is asked to
+PICTURES = {"matplotlib"}  # of the extra report; the package imports it where it is asked to draw
 IMPORT_NAMES = {
     "scikit-learn": "sklearn",
     "faiss-cpu": "faiss",
@@ -63,7 +64,8 @@ def needed(project):
 
 
 def test_the_package_imports_what_it_declares(needed):
-    assert imported(SOURCES) == needed[""].union(*(needed[extra] for extra in EXTRAS))
+    assert imported(SOURCES) == needed[""].union(PICTURES, *(needed[extra] for extra in EXTRAS))
+    assert needed["report"] & needed["dev"] >= PICTURES
     assert not needed[""] & needed["faiss"]
 
 

@@ -13,9 +13,10 @@ import numpy as np
 from structhash.io import holds_codes, map_array
 from structhash.io.container import check_target, header, try_writing, what
 
-__all__ = ["GROUPS_HEAD", "check_folder", "check_output"]
+__all__ = ["GROUPS_HEAD", "PLOT_TITLE", "check_folder", "check_output"]
 
 GROUPS_HEAD = "row,group"
+PLOT_TITLE = "structhash recall"  # in the metadata of a picture
 _HIT_ARRAYS = {"lims.npy", "distances.npy", "ids.npy"}
 _RESULT_ENTRIES = {  # of JSON documents
     "comparison": {"protocol", "data_sha256", "options", "lines"},
@@ -42,7 +43,7 @@ def check_output(
         Files that the command reads.
     makes : str
         What is written: ``"model"``, ``"index"``, ``"codes"``, ``"reader"``, ``"neighbours"``,
-        ``"groups"``, ``"comparison"``, ``"evaluation"`` or ``"export"``.
+        ``"groups"``, ``"plot"``, ``"comparison"``, ``"evaluation"`` or ``"export"``.
     force : bool
         Whether to replace a file of another kind.
     suffix : str
@@ -108,6 +109,8 @@ def _holds(path: Path, makes: str) -> bool:
         if makes == "groups":
             with open(path, encoding="utf-8") as lines:
                 return lines.readline(len(GROUPS_HEAD) + 1) == f"{GROUPS_HEAD}\n"
+        if makes == "plot":
+            return PLOT_TITLE.encode() in path.read_bytes()
         document = json.loads(path.read_text("utf-8"))
         return isinstance(document, dict) and document.keys() >= _RESULT_ENTRIES[makes]
     return False

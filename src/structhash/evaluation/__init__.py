@@ -8,6 +8,7 @@ from structhash.evaluation.methods import Method, every_method, parse_method, sp
 from structhash.evaluation.neighbours import NEIGHBOUR_MEASURES, compare_neighbours, nearest_rows
 from structhash.evaluation.protocols import PROTOCOLS, Protocol, find_protocol, protocol_names
 from structhash.evaluation.reading import ReadCodes, read_codes
+from structhash.evaluation.recall import RecallEstimate, RecallLine, estimate_recall
 from structhash.evaluation.report import Line, as_json, as_table, from_json, summarise
 from structhash.evaluation.scoring import (
     MEASURES,
@@ -37,6 +38,8 @@ __all__ = [
     "Method",
     "Protocol",
     "ReadCodes",
+    "RecallEstimate",
+    "RecallLine",
     "Result",
     "Scores",
     "Split",
@@ -47,6 +50,7 @@ __all__ = [
     "compare",
     "compare_judged",
     "compare_neighbours",
+    "estimate_recall",
     "every_distance",
     "every_method",
     "few_labels",
