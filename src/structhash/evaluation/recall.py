@@ -110,10 +110,8 @@ def estimate_recall(
     X : array (n, d)
     bits : iterable of int
         Lengths of the codes.
-    k : int
-        Neighbours that are asked for.
-    n_queries : int
-        At most a quarter of the rows that differ.
+    k, n_queries : int
+        Neighbours that are asked for; held-out rows, at most a quarter of those that differ.
     reader : str
         How queries are read beside the Hamming distance. `fit_reader` takes it and fits it for each length.
     factor : int
