@@ -1,6 +1,8 @@
 """Measure codes: splits that keep queries unseen, scores for each query, and comparisons of several methods."""
 
+from structhash.evaluation._shifts import BitShift, DistanceShift
 from structhash.evaluation.compare import Result, compare
+from structhash.evaluation.drift import Drift, RefitGain, judge_drift
 from structhash.evaluation.instances import inside_class, instance_queries, nearest_in_class
 from structhash.evaluation.judged import JUDGED_MEASURES, compare_judged, judgement_folds
 from structhash.evaluation.label_splits import coarse_labels, few_labels, tail_classes
@@ -34,12 +36,16 @@ __all__ = [
     "MEASURES",
     "NEIGHBOUR_MEASURES",
     "PROTOCOLS",
+    "BitShift",
+    "DistanceShift",
+    "Drift",
     "Line",
     "Method",
     "Protocol",
     "ReadCodes",
     "RecallEstimate",
     "RecallLine",
+    "RefitGain",
     "Result",
     "Scores",
     "Split",
@@ -59,6 +65,7 @@ __all__ = [
     "from_json",
     "inside_class",
     "instance_queries",
+    "judge_drift",
     "judged_relevance",
     "judgement_folds",
     "mixed_known_classes",
