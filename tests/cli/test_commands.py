@@ -21,6 +21,7 @@ COMMANDS = (
     "evaluate",
     "compare",
     "recall",
+    "drift",
     "export",
     "demo",
     "pieces",
@@ -53,7 +54,7 @@ def test_the_recommended_method_is_the_default(done):
 
 
 def test_commands_that_read_data_take_the_same_options():
-    for command in ("fit", "encode", "search", "evaluate", "compare", "recall", "info"):
+    for command in ("fit", "encode", "search", "evaluate", "compare", "recall", "drift", "info"):
         callback = next(each.callback for each in app.registered_commands if each.name == command)
         *choices, as_json = [*inspect.signature(callback).parameters.values()][-7:]
         found = {each.name: each.default for each in (*choices, as_json)}

@@ -1,4 +1,4 @@
-"""Arguments and help of the commands that say how good codes of new data would be: recall."""
+"""Arguments and help of the commands that say how good codes of new rows are: recall, drift."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Annotated
 
 import typer
 
-from structhash.cli._options import Choices, Data, Json, Seed, reads_data
+from structhash.cli._options import Choices, Data, Json, Model, Seed, argument, reads_data
 
-__all__ = ["recall_command"]
+__all__ = ["drift_command", "recall_command"]
 
-MaxRows = Annotated[
-    int, typer.Option(min=100, help="Draw so many rows of a larger file; only they are kept in memory.")
-]
+MaxRows = Annotated[int, typer.Option(min=200, help="Draw so many rows of a larger file.")]
 
 
 @reads_data
@@ -73,6 +71,51 @@ def recall_command(
         plot=plot,
         seed=seed,
         force=force,
+        as_json=as_json,
+        choices=choices,
+    )
+
+
+@reads_data
+def drift_command(
+    model: Model,
+    data: Annotated[
+        Path, argument("NEW", "New rows that the model has not seen, as DATA of fit; at least 200.")
+    ],
+    training: Annotated[
+        Path | None, typer.Option(help="The rows that the model was fitted on, to tell what changed.")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", min=1, help="Rank of recall@k, or with labels of precision@k.")] = 10,
+    min_gain: Annotated[
+        float, typer.Option(min=0, help="The gain in this measure that is worth a refit.")
+    ] = 0.02,
+    max_rows: MaxRows = 10_000,
+    fail: Annotated[bool, typer.Option("--fail", help="Exit with status 1 where a refit is advised.")] = False,
+    seed: Seed = 0,
+    *,
+    choices: Choices,
+    as_json: Json = False,
+) -> None:
+    """Tell whether a model still does for new rows: keep it, or fit again.
+
+    The same method is fitted on a part of the new rows. Both models answer the
+    same held-out queries. The verdict is refit if the new model surely gains
+    more than --min-gain, or a tenth of the rows are surely of new classes
+    (99 percent confidence).
+
+    A model that was learned from labels needs labels in NEW, or --training.
+    """
+    from structhash.cli.drift import drift as run
+
+    run(
+        model,
+        data,
+        training=training,
+        k=k,
+        min_gain=min_gain,
+        max_rows=max_rows,
+        fail=fail,
+        seed=seed,
         as_json=as_json,
         choices=choices,
     )

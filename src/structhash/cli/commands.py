@@ -25,7 +25,7 @@ from structhash.cli._options import (
     reads_data,
     rescoring,
 )
-from structhash.cli._quality_commands import recall_command
+from structhash.cli._quality_commands import drift_command, recall_command
 from structhash.cli._reader_command import fit_reader_command
 from structhash.cli._store_commands import store
 from structhash.cli.console import Commands
@@ -378,6 +378,9 @@ def _compare(
 
 
 app.command("recall", epilog="Example: structhash recall vectors.npy --bits 32,64,128")(recall_command)
+app.command("drift", epilog="Example: structhash drift m.structhash new.npy --training train.npz")(
+    drift_command
+)
 app.command("export", epilog="Example: structhash export m.structhash --to onnx -o m.onnx")(export_command)
 app.add_typer(store, name="store")
 app.command("demo", epilog="Example: structhash demo -o demo-output")(demo)

@@ -179,7 +179,7 @@ class EncoderContract:
         return self.takes_supervision
 
     def new_class_share(self, X: Any) -> float:
-        """Lower bound on the share of rows X that are of no class of the training labels; 0 if nothing tells."""
+        """Lower bound on the share of rows X of no class of the training labels; 0 where nothing tells."""
         return 0.0
 
     def about(self) -> dict[str, Any]:

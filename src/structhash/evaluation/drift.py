@@ -62,8 +62,9 @@ class Drift(NamedTuple):
         Why, with the numbers.
     gain : RefitGain or None
         None where the model was learned from labels and the new rows have none.
-    new_class_share : float
+    new_class_share : float or None
         Share of new rows that are of no class of the training labels, at least (`DistilHash.new_class_share`).
+        None where the model was learned without labels.
     bits : BitShift or None
     distances : DistanceShift or None
         None without training rows.
@@ -72,7 +73,7 @@ class Drift(NamedTuple):
     verdict: str
     reasons: list[str]
     gain: RefitGain | None
-    new_class_share: float
+    new_class_share: float | None
     bits: BitShift | None
     distances: DistanceShift | None
 
@@ -124,19 +125,26 @@ def judge_drift(
     check_nonnegative("min_gain", min_gain)
     X = _check_rows(X, "X", _MIN_ROWS)
     before = None if training is None else _check_rows(training, "training", _MIN_ROWS)
-    by_labels = encoder.default_reader() == "bits"
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _WARNING)
-        share, gain, bits, distances = encoder.new_class_share(X), None, None, None
-        if not by_labels or y is not None:
-            gain = _refit_gain(encoder, X, y if by_labels else None, k, random_state)
-        if before is not None:
-            bits = bit_shift(encoder, before, X, _LEVEL) if encoder.codes_are_bits else None
-            distances = distance_shift(before, X, _LEVEL, np.random.default_rng(random_state))
-    found = Drift("refit", [], gain, share, bits, distances)
+        found = _measure(encoder, X, y, before, k, random_state)
     if reasons := _reasons_to_refit(found, min_gain):
-        return found._replace(reasons=reasons)
-    return found._replace(verdict="keep", reasons=_reasons_to_keep(found, min_gain))
+        return found._replace(verdict="refit", reasons=reasons)
+    return found._replace(reasons=_reasons_to_keep(found, min_gain))
+
+
+def _measure(
+    encoder: HashEncoder, X: NDArray[Any], y: Any, before: NDArray[Any] | None, k: int, seed: int
+) -> Drift:
+    """What can be measured, without a verdict."""
+    by_labels = encoder.default_reader() == "bits"
+    share = encoder.new_class_share(X) if by_labels else None
+    labels = y if by_labels else None
+    gain = None if by_labels and y is None else _refit_gain(encoder, X, labels, k, seed)
+    if before is None:
+        return Drift("keep", [], gain, share, None, None)
+    bits = bit_shift(encoder, before, X, _LEVEL) if encoder.codes_are_bits else None
+    return Drift("keep", [], gain, share, bits, distance_shift(before, X, _LEVEL, np.random.default_rng(seed)))
 
 
 def _check_rows(X: Any, name: str, least: int) -> NDArray[Any]:
@@ -177,7 +185,7 @@ def _refit_gain(encoder: HashEncoder, X: NDArray[Any], y: Any, k: int, seed: int
 def _reasons_to_refit(found: Drift, min_gain: float) -> list[str]:
     """What speaks for a refit; ValueError if there is nothing to judge by."""
     reasons = []
-    if found.new_class_share >= _MIN_NEW_SHARE:
+    if found.new_class_share is not None and found.new_class_share >= _MIN_NEW_SHARE:
         reasons.append(
             f"{found.new_class_share:.0%} of the rows or more are of no class of the training labels"
         )
