@@ -203,6 +203,7 @@ def test_new_classes_alone_are_a_reason(data_folder):
         ({"min_gain": -0.1}, "min_gain=-0.1: give a finite number of at least 0"),
         ({"X": np.full((300, 64), np.nan)}, "X holds NaN"),
         ({"X": X[:300, :5]}, "features"),
+        ({"training": X[:300, :5]}, "features"),
     ],
 )
 def test_what_cannot_be_judged_is_refused(model, given, message):
@@ -214,5 +215,6 @@ def test_codes_that_are_no_bits_have_no_means(tmp_path):
     product = load("baselines", "pq:n_bits=16,random_state=0").fit(X[OLD])
     found = judge_drift(product, X[NEW], training=X[OLD])
     assert found.bits is None
+    assert product.new_class_share(X) == 0
     assert found.verdict == "keep"
     assert 0.2 < found.gain.model < 0.95

@@ -22,7 +22,7 @@ from structhash.evaluation.splits import seen_classes
 __all__ = ["Drift", "RefitGain", "judge_drift"]
 
 _LEVEL = 0.01  # probability of each bound to be too high
-_MIN_ROWS = 200  # new ones
+_MIN_ROWS = 200
 _MAX_QUERIES = 1000
 _MIN_NEW_SHARE = 0.1  # of rows of new classes
 _MIN_BIT_CHANGE = 0.2  # of the mean of a bit
@@ -93,6 +93,7 @@ def judge_drift(
     if the refit surely gains more than `min_gain`, or surely a tenth of the rows are of new classes. Surely
     means with 99 percent confidence, so at most one keep in a hundred becomes a refit by chance, for each of
     the two. What changed against the training rows is told; it decides only where no refit can be compared.
+    Codes are compared by plain Hamming distance; codes that are no bits, by their own queries.
 
     Parameters
     ----------
@@ -123,8 +124,8 @@ def judge_drift(
     """
     check_count("k", k)
     check_nonnegative("min_gain", min_gain)
-    X = _check_rows(X, "X", _MIN_ROWS)
-    before = None if training is None else _check_rows(training, "training", _MIN_ROWS)
+    X = _check_rows(encoder, X, "X")
+    before = None if training is None else _check_rows(encoder, training, "training")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _WARNING)
         found = _measure(encoder, X, y, before, k, random_state)
@@ -147,11 +148,12 @@ def _measure(
     return Drift("keep", [], gain, share, bits, distance_shift(before, X, _LEVEL, np.random.default_rng(seed)))
 
 
-def _check_rows(X: Any, name: str, least: int) -> NDArray[Any]:
-    """Rows of any container; ValueError or TypeError if they are no numbers, or too few."""
+def _check_rows(encoder: HashEncoder, X: Any, name: str) -> NDArray[Any]:
+    """Rows of any container; ValueError or TypeError if they are no numbers, too few, or of another length."""
     rows = read_matrix(X, name)
-    if len(rows) < least:
-        raise ValueError(f"{name} has {len(rows)} rows; give at least {least}")
+    if len(rows) < _MIN_ROWS:
+        raise ValueError(f"{name} has {len(rows)} rows; give at least {_MIN_ROWS}")
+    encoder.encode(rows[:1])
     return rows
 
 
