@@ -1,5 +1,8 @@
 """The verdict on a model, against brute force, other libraries and real data."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, ttest_1samp
@@ -189,6 +192,19 @@ def test_new_classes_alone_are_a_reason(data_folder):
     assert alone.reasons == [
         f"{alone.new_class_share:.0%} of the rows or more are of no class of the training labels"
     ]
+
+
+def test_the_page_counts_the_verdicts_of_the_result_file():
+    root = Path(__file__).parents[2]
+    lines = json.loads((root / "benchmarks" / "results" / "drift.json").read_text())["lines"]
+    counts = {
+        change: [sum(line[key] for line in lines if line["change"] == change) for key in ("refit", "seeds")]
+        for change in ("same", "other classes", "turned")
+    }
+    assert counts == {"same": [0, 60], "other classes": [10, 10], "turned": [15, 15]}
+    page = (root / "docs" / "evaluation.md").read_text()
+    for part in ("`keep` in 60 of 60 draws", "`refit` in 10 of 10 draws", "in 15 of 15 of rotated vectors"):
+        assert part in page
 
 
 # what is refused
