@@ -47,6 +47,22 @@ def digits():
     return X[rows], y[rows]
 
 
+@pytest.fixture(scope="session")
+def save_text_model():
+    """A function that saves a model of model2vec: the embedding of a text is the mean vector of its words."""
+    from model2vec import StaticModel
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    def save(folder, words, vectors):
+        numbers = {word: number for number, word in enumerate(["[UNK]", *words])}
+        tokenizer = Tokenizer(models.WordLevel(numbers, unk_token="[UNK]"))
+        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+        StaticModel(np.vstack([np.zeros_like(vectors[:1]), vectors]), tokenizer).save_pretrained(folder)
+        return folder
+
+    return save
+
+
 def draw_rankings(rng, n_points=12, n_queries=6, sizes=(4, 5), weighted=False):
     """Queries with 1 to 3 near and 1 to 4 far points (below `sizes`); rows may be queries more than once."""
     queries = rng.integers(n_points, size=n_queries)

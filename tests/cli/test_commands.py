@@ -20,6 +20,8 @@ COMMANDS = (
     "dedup",
     "evaluate",
     "compare",
+    "recall",
+    "drift",
     "export",
     "reproduce",
     "demo",
@@ -53,12 +55,12 @@ def test_the_recommended_method_is_the_default(done):
 
 
 def test_commands_that_read_data_take_the_same_options():
-    for command in ("fit", "encode", "search", "evaluate", "compare", "info"):
+    for command in ("fit", "encode", "search", "evaluate", "compare", "recall", "drift", "info"):
         callback = next(each.callback for each in app.registered_commands if each.name == command)
-        *choices, as_json = [*inspect.signature(callback).parameters.values()][-7:]
+        *choices, as_json = [*inspect.signature(callback).parameters.values()][-9:]
         found = {each.name: each.default for each in (*choices, as_json)}
         expected = {"label": None, "header": False, "no_header": False, "ignore": None, "column": None}
-        expected |= {"id": None, "as_json": False}
+        expected |= {"id": None, "text": None, "text_model": None, "as_json": False}
         assert found == expected, command
 
 

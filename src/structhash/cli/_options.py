@@ -122,11 +122,20 @@ def choices(
             show_default="id",
         ),
     ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of texts of a .csv, which --text-model embeds."),
+    ] = None,
+    text_model: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="A model saved by sentence-transformers or model2vec."),
+    ] = None,
 ) -> Choices:
     """How a data file is read, of the options that say so."""
     if header and no_header:
         raise ValueError("--header and --no-header contradict each other; give one of them")
-    table = {"label": label, "ignore": tuple(ignore or ()), "column": column, "id": id}
+    table = {"label": label, "ignore": tuple(ignore or ()), "column": column, "id": id, "text": text}
+    table["text_model"] = None if text_model is None else str(text_model)
     return {"header": header if header or no_header else None, **table}
 
 

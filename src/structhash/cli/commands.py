@@ -26,6 +26,7 @@ from structhash.cli._options import (
     reads_data,
     rescoring,
 )
+from structhash.cli._quality_commands import drift_command, recall_command
 from structhash.cli._reader_command import fit_reader_command
 from structhash.cli._reproduce_command import reproduce_command
 from structhash.cli._store_commands import store
@@ -316,6 +317,10 @@ app.command(
     epilog='Example: structhash compare data.npz --methods "distilhash,itq,lsh" --bits 32 -o result.json',
 )(compare)
 app.command("report", epilog="Example: structhash report result.json --data data.npz -o report.html")(report)
+app.command("recall", epilog="Example: structhash recall vectors.npy --bits 32,64,128")(recall_command)
+app.command("drift", epilog="Example: structhash drift m.structhash new.npy --training train.npz")(
+    drift_command
+)
 app.command("export", epilog="Example: structhash export m.structhash --to onnx -o m.onnx")(export_command)
 app.add_typer(store, name="store")
 app.command("reproduce", epilog="Example: structhash reproduce --data ../shared/data --quick")(

@@ -202,8 +202,8 @@ def _read_unlabeled(
         The file of rows without labels.
     method : Method
     choices : dict
-        How the data set was read. Where both files have one format, its choices of a header and of the column
-        of vectors hold for both.
+        How the data set was read. Where both files have one format, its choices of a header and of the columns
+        of vectors and of texts hold for both.
 
     Returns
     -------
@@ -213,8 +213,8 @@ def _read_unlabeled(
         able = _names_of([name for name, each in encoders_by_name().items() if each.takes_unlabeled])
         raise ValueError(f"--unlabeled: {method.name!r} does not learn from such rows; name {able}")
     shared = choices if unlabeled.suffix == path.suffix else {}
-    header, column = shared.get("header"), shared.get("column")
-    found = read(unlabeled, header=header, column=column, features=dataset.names)
+    both: Choices = {name: shared.get(name) for name in ("header", "column", "text", "text_model")}
+    found = read(unlabeled, features=dataset.names, **both)
     check_columns(found.names, unlabeled, dataset.names, str(path))
     return found.X
 

@@ -13,9 +13,10 @@ import numpy as np
 from structhash.io import holds_codes, map_array
 from structhash.io.container import check_is_file, check_target, header, try_writing, what
 
-__all__ = ["GROUPS_HEAD", "check_folder", "check_output", "holds_comparison"]
+__all__ = ["GROUPS_HEAD", "PLOT_TITLE", "check_folder", "check_output", "holds_comparison"]
 
 GROUPS_HEAD = "row,group"
+PLOT_TITLE = "structhash recall"  # in the metadata of a picture
 _PAGE_SIGN = '<meta name="generator" content="structhash">'
 _HIT_ARRAYS = {"lims.npy", "distances.npy", "ids.npy"}
 _RESULT_ENTRIES = {  # of JSON documents
@@ -43,7 +44,7 @@ def check_output(
         Files that the command reads.
     makes : str
         What is written: ``"model"``, ``"index"``, ``"codes"``, ``"reader"``, ``"neighbours"``,
-        ``"groups"``, ``"comparison"``, ``"evaluation"``, ``"export"`` or ``"page"``.
+        ``"groups"``, ``"plot"``, ``"comparison"``, ``"evaluation"``, ``"export"`` or ``"page"``.
     force : bool
         Whether to replace a file of another kind.
     suffix : str
@@ -112,6 +113,8 @@ def _holds(path: Path, makes: str) -> bool:
         if makes == "page":
             with open(path, encoding="utf-8") as lines:
                 return _PAGE_SIGN in lines.read(2048)
+        if makes == "plot":
+            return PLOT_TITLE.encode() in path.read_bytes()
         document = json.loads(path.read_text("utf-8"))
         return isinstance(document, dict) and document.keys() >= _RESULT_ENTRIES[makes]
     return False

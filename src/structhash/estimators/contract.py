@@ -178,6 +178,10 @@ class EncoderContract:
         """Whether `fit` takes `Qrels` with these settings."""
         return self.takes_supervision
 
+    def new_class_share(self, X: Any) -> float:
+        """Lower bound on the share of rows X of no class of the training labels; 0 where nothing tells."""
+        return 0.0
+
     def about(self) -> dict[str, Any]:
         """Facts about what a fitted encoder learned, by name; ``structhash info`` prints them."""
         return {}

@@ -1,6 +1,8 @@
 """Measure codes: splits that keep queries unseen, scores for each query, and comparisons of several methods."""
 
+from structhash.evaluation._shifts import BitShift, DistanceShift
 from structhash.evaluation.compare import Result, compare
+from structhash.evaluation.drift import Drift, RefitGain, judge_drift
 from structhash.evaluation.instances import inside_class, instance_queries, nearest_in_class
 from structhash.evaluation.judged import JUDGED_MEASURES, compare_judged, judgement_folds
 from structhash.evaluation.label_splits import coarse_labels, few_labels, tail_classes
@@ -8,6 +10,7 @@ from structhash.evaluation.methods import Method, every_method, parse_method, sp
 from structhash.evaluation.neighbours import NEIGHBOUR_MEASURES, compare_neighbours, nearest_rows
 from structhash.evaluation.protocols import PROTOCOLS, Protocol, find_protocol, protocol_names
 from structhash.evaluation.reading import ReadCodes, read_codes
+from structhash.evaluation.recall import RecallEstimate, RecallLine, estimate_recall
 from structhash.evaluation.report import Line, as_json, as_table, from_json, summarise
 from structhash.evaluation.scoring import (
     MEASURES,
@@ -33,10 +36,16 @@ __all__ = [
     "MEASURES",
     "NEIGHBOUR_MEASURES",
     "PROTOCOLS",
+    "BitShift",
+    "DistanceShift",
+    "Drift",
     "Line",
     "Method",
     "Protocol",
     "ReadCodes",
+    "RecallEstimate",
+    "RecallLine",
+    "RefitGain",
     "Result",
     "Scores",
     "Split",
@@ -47,6 +56,7 @@ __all__ = [
     "compare",
     "compare_judged",
     "compare_neighbours",
+    "estimate_recall",
     "every_distance",
     "every_method",
     "few_labels",
@@ -55,6 +65,7 @@ __all__ = [
     "from_json",
     "inside_class",
     "instance_queries",
+    "judge_drift",
     "judged_relevance",
     "judgement_folds",
     "mixed_known_classes",

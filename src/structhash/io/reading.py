@@ -13,6 +13,7 @@ from structhash._numerics.validation import describe
 from structhash.io._opening import check_file
 from structhash.io._parts import find_parts, join_datasets, join_rows
 from structhash.io.dataset import Dataset, check_dataset
+from structhash.io.formats._texts import Texts
 from structhash.io.formats.base import Format, Rows
 
 __all__ = ["facts", "parts_of", "read", "read_rows", "suffixes"]
@@ -27,11 +28,13 @@ def read(
     features: Sequence[str] | None = None,
     column: str | None = None,
     id: str | None = None,
+    text: str | None = None,
+    text_model: str | os.PathLike[str] | None = None,
 ) -> Dataset:
     """Read a data set.
 
-    The extension of the file, in any case, chooses the format of `structhash.io.formats`. Where a file allows
-    two answers, such as which column holds the labels, the error has the question and these keywords answer it.
+    The extension of the file, in any case, chooses the format. Where a file allows two answers, such as which
+    column holds the labels, the error has the question and these keywords answer it.
 
     Parameters
     ----------
@@ -40,8 +43,7 @@ def read(
     header : bool, optional
         Whether the first line of a .csv file names the columns.
     label : str, optional
-        The column or array (.npz) of labels, "none" if there is none. A column without a name is called by its
-        number, from 1.
+        The column (its number, from 1, if it has no name) or array of labels; "none" if there is none.
     ignore : sequence of str
         Columns of a table that are neither features nor labels; ["none"] if there are none.
     features : sequence of str, optional
@@ -49,6 +51,8 @@ def read(
         order. A format without names takes no notice.
     column, id : str, optional
         The columns of vectors and of ids of a .parquet file; id="none" if there are no ids.
+    text, text_model : str, path
+        The column of texts of a .csv file, and the folder of the model whose embeddings of them are X.
 
     Returns
     -------
@@ -57,12 +61,9 @@ def read(
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the extension is unknown, the file is empty or damaged or holds Python objects,
-        its arrays are not a data set (X is missing or not finite, a cell is not a number, lengths differ), a
-        question is open, or the format takes no such keyword.
+    FileNotFoundError, ValueError
+        If the file is missing, empty, damaged or no data set (X is missing or not finite, a cell is no number,
+        lengths differ), its extension is unknown, a question is open, or it takes no such keyword.
 
     Examples
     --------
@@ -75,8 +76,8 @@ def read(
            [3. , 4.5]]), array(['cat', 'dog'], dtype='<U3'), ['height', 'width'])
     """
     path = Path(path)
-    settings = {"header": header, "label": label, "ignore": ignore, "features": features}
-    settings |= {"column": column, "id": id}
+    settings: dict[str, Any] = {"header": header, "label": label, "ignore": ignore, "features": features}
+    settings |= {"column": column, "id": id, "text": text, "text_model": text_model}
     return _read(path, settings)
 
 
@@ -153,7 +154,7 @@ def _format_of(path: Path, settings: Mapping[str, Any]) -> Format:
     """The format of an existing file, with the settings that are given; ValueError if it lacks one of them."""
     known = _formats()
     check_file(path, known)
-    piece: Any = known[path.suffix.lower()]
+    piece: Any = known[path.suffix.lower()] if settings.get("text") is None else Texts
     takes = {field.name for field in fields(piece)}
     given = {name: value for name, value in settings.items() if value is not None and value != ()}
     if lacking := sorted(given.keys() - takes - {"features"}):
