@@ -115,6 +115,31 @@ def test_a_part_that_fails_leaves_the_others(machine, run, here, source, tmp_pat
     assert machine("encode", "m", source, "-o", tmp_path / "out")["complete before"] == 2
 
 
+def test_files_that_are_in_the_way_are_refused_before_a_part_is_made(run, here, source, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    pq.write_table(pa.table({"mine": [1]}), out / "part-4.parquet")
+    refused = run("encode", "m", source, "-o", out)
+    assert "part-4.parquet: it is a Parquet (.parquet) file, not codes; give another name" in refused.stderr
+    assert [each.name for each in out.iterdir()] == ["part-4.parquet"]
+    assert run("encode", "m", source, "-o", out, "--force").exit_code == 0
+    assert len(load_codes(out).table) == 240
+
+
+def test_an_output_that_the_next_run_would_read_is_refused(run, here, source):
+    for data, out in ((source, "out"), (source, "c.parquet"), (source / "*.parquet", "c.parquet")):
+        refused = run("encode", "m", data, "-o", source / out)
+        assert (refused.exit_code, "would be a part of" in refused.stderr) == (2, True), refused.stderr
+    assert len(list(source.iterdir())) == N_PARTS
+    assert run("encode", "m", source / "part-*.parquet", "-o", source / "codes.parquet").exit_code == 0
+
+
+def test_rows_of_another_length_are_refused_with_the_file(run, here, tmp_path):
+    np.save(tmp_path / "x.npy", X[:3, :9])
+    refused = run("encode", "m", tmp_path / "x.npy", "-o", tmp_path / "c")
+    assert "x.npy has rows of 9 features, and the model encodes rows of 64 features" in refused.stderr
+
+
 _KILLED = """
 import os, signal, sys
 from structhash.cli.commands import app

@@ -147,9 +147,7 @@ def test_files_refused(tmp_path, function):
         with pytest.raises(FileNotFoundError, match="no such file"):
             function(path)
         path.mkdir()
-        with pytest.raises(
-            ValueError, match="it is not a file but several, no file; give a folder or a pattern of data"
-        ):
+        with pytest.raises(ValueError, match="it is not one file but holds no file of data; give a folder"):
             function(path)
         path.rmdir()
         path.touch()

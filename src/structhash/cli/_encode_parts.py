@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from structhash._numerics.validation import join_names
-from structhash.cli.outputs import check_folder
+from structhash.cli.outputs import check_folder, check_output
 from structhash.io.manifest import MANIFEST, Part, hash_file, read_manifest, write_manifest
 
 __all__ = ["encode_parts"]
 
 
 def encode_parts(
-    inputs: Sequence[Path], folder: Path, how: Mapping[str, Any], write: Callable[[Path, Path, bool], int]
+    inputs: Sequence[Path],
+    folder: Path,
+    how: Mapping[str, Any],
+    write: Callable[[Path, Path, bool], int],
+    force: bool = False,
 ) -> tuple[list[Part], int]:
     """Encode each file, unless its codes are in the folder already.
 
@@ -33,6 +37,9 @@ def encode_parts(
     write : callable
         Encodes a file of vectors into a file of codes, and returns the number of rows. It also takes whether
         the file of codes is known to be ours, so that it may be replaced even if it is damaged.
+
+    force : bool
+        Whether to replace files that hold no codes.
 
     Returns
     -------
@@ -56,9 +63,12 @@ def encode_parts(
     how = json.loads(json.dumps(how))
     made, _, known = read_manifest(folder) if (folder / MANIFEST).exists() else (how, 0, [])
     done = [part for part in known if made == how and _is_complete(part, folder, targets)]
-    n_kept = len(done)
+    n_kept, missing = len(done), sorted(targets.keys() - {part.file for part in done})
+    for name in sorted(set(missing) - {part.file for part in known}):
+        if (folder / name).exists():  # refused before the first part is written
+            check_output(folder / name, makes="codes", force=force)
     write_manifest(folder, how, len(targets), done)
-    for name in sorted(targets.keys() - {part.file for part in done}):
+    for name in missing:
         hashed = hash_file(targets[name])  # before it is read: if it changes meanwhile, the next run sees that
         rows = write(targets[name], folder / name, name in {part.file for part in known})
         done.append(Part(name, hash_file(folder / name), rows, targets[name].name, hashed))

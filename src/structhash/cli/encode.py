@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,7 @@ def encode(
         How the data file is read: keywords of `structhash.io.read`.
     """
     files = parts_of(data)
+    _refuse_own_part(data, files or [], out)
     in_parts = out.is_dir() or (files is not None and not out.suffix)
     if not in_parts:
         refused = tuple({*suffixes()} - {*CODE_SUFFIXES})
@@ -66,7 +68,7 @@ def encode(
     def opened(source: Path) -> Rows:
         rows = read_rows(source, as_queries, features=encoder.column_names_, **choices)
         check_columns(rows.names, source, encoder.column_names_, "the model")
-        _check_rows(encoder, rows, bits)
+        _check_rows(encoder, rows, bits, source)
         return rows
 
     def write(source: Path, target: Path, ours: bool) -> int:
@@ -77,7 +79,7 @@ def encode(
     rows = opened(data)
     if in_parts:
         how = {"source": encoder.fingerprint(), "n_bits": n_bits, "coded_as": _word(as_queries), **choices}
-        made, n_kept = encode_parts(files or [data], out, how, write)
+        made, n_kept = encode_parts(files or [data], out, how, write, force)
         facts: dict[str, Any] = {"files": len(made), "complete before": n_kept}
     else:
         write_codes(encoder, rows, out, n_bits, as_queries, force)
@@ -86,9 +88,25 @@ def encode(
     print_facts({**sizes, **facts, "coded as": _word(as_queries), "file": str(out)}, as_json)
 
 
-def _check_rows(encoder: HashEncoder, rows: Rows, bits: int | None) -> None:
+def _refuse_own_part(data: Path, files: Sequence[Path], out: Path) -> None:
+    """ValueError if the next run would take the output for a part of the data."""
+    place = out.resolve()
+    beside = place.parent in {path.resolve().parent for path in files}
+    if beside and (place.name[0] not in "._" if data.is_dir() else fnmatch(place.name, data.name)):
+        raise ValueError(
+            f"cannot write {out}: it would be a part of {data}, which is read; give another folder"
+        )
+
+
+def _check_rows(encoder: HashEncoder, rows: Rows, bits: int | None, path: Path) -> None:
     """ValueError if a model cannot encode such rows, or has fewer bits."""
+    width = encoder.n_features_in_
     if rows.shape[0] or rows.shape[1]:  # a file without rows may not say how many columns it has
+        if rows.shape[1] != width:
+            raise ValueError(
+                f"{path} has rows of {rows.shape[1]} features, and the model encodes rows of {width} features; "
+                "give vectors of the kind that it learned from"
+            )
         encoder.encode(np.zeros((1, rows.shape[1]), np.float32), bits)
 
 

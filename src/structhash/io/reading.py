@@ -85,7 +85,9 @@ def _read(path: Path, settings: Mapping[str, Any]) -> Dataset:
     """`read` of a file, or of all files of a folder or a pattern."""
     if (parts := find_parts(path, _formats())) is None:
         return check_dataset(_format_of(path, settings).read(path), path)
-    used = [part for part in parts if read_rows(part, **settings).shape[0]] or parts
+    opened = {part: read_rows(part, **settings)._replace(blocks=iter(())) for part in parts}
+    join_rows(path, parts, opened.__getitem__)  # refuses parts that differ
+    used = [part for part in parts if opened[part].shape[0]] or parts
     return check_dataset(join_datasets(path, used, [_read(part, settings) for part in used]), path)
 
 
