@@ -119,6 +119,8 @@ def test_bad_input_changes_nothing(make_store, tied_codes):
         (ValueError, FileNotFoundError), match=r"no table 'codes'; export codes first|no such file"
     ):
         store.search(queries, 1)
+    with pytest.raises(TypeError, match=r"source=5: give the text of HashEncoder.fingerprint\(\), or None"):
+        store.export(codes, 24, source=5)
     with pytest.raises(ValueError, match="ids must be unique, but 1 comes 60 times"):
         store.export(codes, 24, np.ones(60, int))
     with pytest.raises(ValueError, match="codes"):

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import numpy as np
@@ -88,3 +89,15 @@ def test_what_is_no_file_of_duckdb_is_refused(tmp_path, tied_codes):
     with pytest.raises(FileNotFoundError, match=r"no such file: .*none\.db; export codes first"):
         Duckdb(str(tmp_path / "none.db")).info()
     assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "a.txt"}
+
+
+def test_threads_wait_for_each_other(store, tied_codes):
+    codes, queries = tied_codes(3000, 24)
+    store.export(codes, 24)
+    expected = store.search(queries, 5)
+    with ThreadPoolExecutor(4) as pool:
+        exports = [pool.submit(store.export, codes, 24, replace=True) for _ in range(4)]
+        searches = [pool.submit(store.search, queries, 5) for _ in range(8)]
+        assert [each.result() for each in exports] == [None] * 4
+        for each in searches:
+            np.testing.assert_array_equal(each.result(), expected)

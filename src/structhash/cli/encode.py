@@ -149,6 +149,7 @@ def write_codes(
             coded_as=_word(as_queries),
             queries_differ=encoder.queries_differ(n_bits),
             weighted=encoder.search_weights_ is not None,
+            codes_are_bits=encoder.codes_are_bits,
             ids=rows.ids,
             force=force,
         )

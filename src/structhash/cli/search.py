@@ -278,6 +278,11 @@ def _read_codes(path: Path, index: Path, searched: Index) -> Codes:
                 "(n, n_bytes)"
             )
     found = load_codes(path)
+    if found.codes_are_bits is False:
+        raise ValueError(
+            f"{path} holds codes that are numbers of centroids, and no query could share their bits: give the "
+            "vectors, with --model MODEL and --reader auto"
+        )
     _check_source(path, found.source, searched)
     if found.n_bits not in (None, searched.n_bits):
         raise ValueError(

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.arrow import (
-    holds_ids,
-    holds_numbers,
+    holds_text,
     holds_vectors,
     import_arrow,
     plain_ids,
@@ -71,7 +70,8 @@ def encode_batch(
     ['id', 'code']
     """
     kinds = dict(zip(batch.schema.names, batch.schema.types))
-    ids_named = id if id is not None else "id" if "id" in kinds and holds_ids(kinds["id"]) else "none"
+    taken = (column, *(model.column_names_ or []))
+    ids_named = id if id is not None else "id" if "id" in kinds and "id" not in taken else "none"
     if missing := [name for name in (column, ids_named) if name not in (None, "none", *kinds)]:
         raise ValueError(f"the batch has no column {describe(missing[0])}; it has {join_names(list(kinds))}")
     X = _rows(model, batch, kinds, column, ids_named)
@@ -84,7 +84,7 @@ def encode_batch(
 def _as_batch(codes: NDArray[np.uint8], batch: Any, ids_named: str, about: dict[str, Any]) -> Any:
     """Codes and the ids of a batch as a batch."""
     named = None if ids_named == "none" else "id" if ids_named == CODE_COLUMN else ids_named
-    text = named is not None and not holds_numbers(batch.schema.field(ids_named).type)
+    text = named is not None and holds_text(batch.schema.field(ids_named).type)
     schema = code_schema(codes.shape[1], about, named, text)
     columns = [as_binary(codes)]
     arrow = import_arrow("encode_batch")
@@ -97,10 +97,8 @@ def _as_batch(codes: NDArray[np.uint8], batch: Any, ids_named: str, about: dict[
 def _about(model: HashEncoder, n_bits: int, queries: bool) -> dict[str, Any]:
     """What a file of codes says of them."""
     about = {"n_bits": n_bits, "source": model.fingerprint(), "coded_as": "queries" if queries else "rows"}
-    return about | {
-        "queries_differ": model.queries_differ(n_bits),
-        "weighted": model.search_weights_ is not None,
-    }
+    about |= {"queries_differ": model.queries_differ(n_bits), "weighted": model.search_weights_ is not None}
+    return about if model.codes_are_bits else {**about, "codes_are_bits": False}
 
 
 def _rows(model: HashEncoder, batch: Any, kinds: dict[str, Any], column: str | None, ids: str) -> Any:

@@ -24,7 +24,12 @@ __all__ = ["CODES", "CODE_SUFFIXES", "Codes", "holds_codes", "load_codes", "save
 
 CODES = "codes"  # the kind of container
 CODE_SUFFIXES = (".npy", ".parquet")  # formats of data files that also hold codes
-_ABOUT = {"coded_as": ("rows", "queries"), "queries_differ": (True, False), "weighted": (True, False)}
+_ABOUT = {
+    "coded_as": ("rows", "queries"),
+    "queries_differ": (True, False),
+    "weighted": (True, False),
+    "codes_are_bits": (True, False),
+}
 
 
 class Codes(NamedTuple):
@@ -36,6 +41,7 @@ class Codes(NamedTuple):
     coded_as: str | None = None  # "rows" or "queries"; None where the file does not say
     queries_differ: bool | None = None  # whether the model codes queries differently; None as above
     weighted: bool | None = None  # whether the model weighs its bits; None as above
+    codes_are_bits: bool | None = None  # False for numbers of centroids; None where the file does not say
     ids: NDArray[Any] | None = None  # int64 (n,) or an object array of str; None where the file has none
 
 
@@ -49,6 +55,7 @@ def save_codes(
     coded_as: str | None = None,
     queries_differ: bool | None = None,
     weighted: bool | None = None,
+    codes_are_bits: bool = True,
     ids: Ids | None = None,
     force: bool = False,
 ) -> None:
@@ -70,6 +77,8 @@ def save_codes(
         Whether `HashEncoder.encode` or `HashEncoder.encode_queries` made the codes.
     queries_differ, weighted : bool, optional
         Whether the model codes queries differently from rows; whether it weighs its bits.
+    codes_are_bits : bool
+        False for numbers of centroids, whose Hamming distance has no meaning.
     ids : Ids, optional
     force : bool
         Whether to replace a file that `container.check_replaced` refuses.
@@ -93,6 +102,7 @@ def save_codes(
     array = container.Blocks(np.dtype(np.uint8), (n_rows, -(-n_bits // 8)), blocks)
     about: dict[str, Any] = {"n_bits": n_bits, "source": source, "coded_as": coded_as}
     about |= {"queries_differ": queries_differ, "weighted": weighted}
+    about |= {} if codes_are_bits else {"codes_are_bits": False}
     if (suffix := path.suffix.lower()) not in CODE_SUFFIXES:
         container.save(path, {"codes": array, **stored_ids(ids, n_rows)}, about, CODES, force)
     elif suffix == ".npy":
@@ -153,7 +163,7 @@ def _joined(path: Path, parts: list[Codes]) -> Codes:
     """Codes of several files as one table; ValueError if they were not made in one way."""
     first = parts[0]
     ids = [part.ids for part in parts if part.ids is not None]
-    kinds = {part[1:6] for part in parts} | {(None if part.ids is None else part.ids.dtype) for part in parts}
+    kinds = {part[1:-1] for part in parts} | {(None if part.ids is None else part.ids.dtype) for part in parts}
     if len(kinds) != 2:
         raise ValueError(f"cannot read {path}: its parts differ in model, length or ids; encode again into it")
     table = np.concatenate([part.table for part in parts])
