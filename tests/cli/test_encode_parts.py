@@ -1,5 +1,6 @@
 """``structhash encode`` into a folder: parts, reruns, and processes that are killed."""
 
+import contextlib
 import shutil
 import signal
 import subprocess
@@ -140,6 +141,43 @@ def test_rows_of_another_length_are_refused_with_the_file(run, here, tmp_path):
     assert "x.npy has rows of 9 features, and the model encodes rows of 64 features" in refused.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [(), ("--lists", "--bits", 9, "--queries")])
+def test_several_processes_write_the_same_bytes(machine, run, here, source, tmp_path, words):
+    one, two = (("encode", "m", source, "-o", tmp_path / name, *words) for name in ("one", "two"))
+    expected = machine(*one)
+    assert machine(*two, "--jobs", 2) == {**expected, "file": str(tmp_path / "two")}
+    assert content(tmp_path / "two") == content(tmp_path / "one")
+    assert machine(*two, "--jobs", 3)["complete before"] == 5
+
+
+@pytest.mark.slow
+def test_a_file_that_fails_in_a_process_is_named(run, machine, here, source, tmp_path):
+    rows = X[:60].copy()
+    rows[7, 3] = np.nan
+    write_part(source, 2, rows, 120)
+    refused = run("encode", "m", source, "-o", tmp_path / "out", "--jobs", 2)
+    assert (refused.exit_code, "part-2.parquet holds 1 NaN" in refused.stderr) == (2, True), refused.stderr
+    write_part(source, 2, X[320:380], 120)
+    machine("encode", "m", source, "-o", tmp_path / "out")
+    assert len(load_codes(tmp_path / "out").table) == 240
+
+
+def test_lists_are_codes_as_bytes_are(machine, run, here, source, tmp_path):
+    machine("encode", "m", source, "-o", tmp_path / "out")
+    machine("index", tmp_path / "out", "-o", tmp_path / "i")
+    machine("encode", "m", source, "-o", tmp_path / "lists", "--lists")
+    machine("index", tmp_path / "lists", "-o", tmp_path / "j")
+    assert (tmp_path / "i").read_bytes() == (tmp_path / "j").read_bytes()
+    assert machine("encode", "m", source, "-o", tmp_path / "out", "--lists")["complete before"] == 0
+    assert content(tmp_path / "out") == content(tmp_path / "lists")
+
+
+def test_options_that_do_not_fit_the_output_are_refused(assert_refused, source):
+    assert_refused(["encode", "m", "x.npy", "-o", "new.npy", "--lists"], "ends in .parquet, not new.npy")
+    assert_refused(["encode", "m", source, "-o", "new.parquet", "--jobs", "2"], "--jobs 2 encodes each file")
+
+
 _KILLED = """
 import os, signal, sys
 from structhash.cli.commands import app
@@ -171,3 +209,37 @@ def test_a_process_killed_at_any_moment_and_run_again_gives_the_same_bytes(machi
         assert content(out) == content(whole), moment
         shutil.rmtree(out)
     assert killed >= 5
+
+
+_STARTED = "import sys; from structhash.cli.commands import app; print(flush=True); app(sys.argv[1:])"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("jobs", "n_moments"), [(1, 10), (2, 4)])
+def test_random_moments_of_an_end_by_force_leave_no_trace(machine, here, source, tmp_path, jobs, n_moments):
+    out, whole, rng = tmp_path / "out", tmp_path / "whole", np.random.default_rng(jobs)
+    for part in range(N_PARTS):
+        rows = np.tile(X[200:500], (15, 1))[part:]
+        write_part(source, part, rows, part * len(rows))
+    machine("fit", here / "x.npy", "-o", tmp_path / "lsh", "--method", "lsh", "--bits", 16)
+    words = ["encode", tmp_path / "lsh", source, "--jobs", jobs, "-o"]
+    machine("encode", tmp_path / "lsh", source, "-o", whole)
+    ended, lasts = 0, 3 if jobs == 1 else 8  # seconds that are more than a run takes
+    for _ in range(n_moments):
+        process = subprocess.Popen(
+            [sys.executable, "-c", _STARTED, *map(str, words), str(out)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        process.stdout.readline()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=lasts * rng.random())
+        process.kill()
+        ended += process.wait() == -signal.SIGKILL
+        process.stdout.close()
+    assert ended
+    machine("encode", tmp_path / "lsh", source, "-o", out)
+    for path in source.iterdir():  # other processes of a run that was killed end their part
+        assert (out / path.name).read_bytes() == (whole / path.name).read_bytes()
+    assert (out / "manifest.json").read_bytes() == (whole / "manifest.json").read_bytes()

@@ -111,7 +111,7 @@ def test_a_choice_that_a_format_lacks_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.csv.gz", b"\x1f\x8b\x08", "it is gzip-compressed; unpack it first"),
+        ("x.npy.gz", b"\x1f\x8b\x08", "it is gzip-compressed; unpack it first"),
         ("x.tsv", b"1\t2\n", "it is text; a .csv file holds numbers separated by commas"),
         ("x.dat", b"PAR1\x15\x04", r"it is a Parquet \(\.parquet\) file"),
         ("x.npy", b"ARROW1\0\0", r"it is an Arrow \(\.arrow or \.feather\) file, not a \.npy file"),

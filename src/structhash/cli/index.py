@@ -72,8 +72,7 @@ def index(
         found, encoder = load_codes(codes), None if model is None else load_model(model)
         n_bits = _length(codes, found, bits, model, encoder, old)
         Piece, words = _piece(backend or "exact") if old is None else (type(old), {})
-        if found.codes_are_bits is False or (encoder is not None and not encoder.codes_are_bits):
-            _refuse_centroids(codes, Piece)
+        _refuse_centroids(codes, found, encoder, Piece)
         weights = _weights(Piece, n_bits, encoder, model) if old is None else old.weights
         made = Piece(n_bits, **words) if weights is None else Piece(n_bits, weights, **words)
         made.source = found.source if encoder is None else encoder.fingerprint()
@@ -83,9 +82,8 @@ def index(
         save_merged(indexes, out, force)
     for doubt in (*_doubts(codes, found, made, bits, model), *_unnamed(codes, made, out, old)):
         say("warning", doubt)
-    name = backend or snake(Piece.__name__)
-    facts = {"codes": sum(map(len, indexes)), "bits": n_bits, "backend": name, "weighted": weights is not None}
-    print_facts({**facts, **replaced, "file": str(out)}, as_json)
+    facts = {"codes": sum(map(len, indexes)), "bits": n_bits, "backend": backend or snake(Piece.__name__)}
+    print_facts({**facts, "weighted": weights is not None, **replaced, "file": str(out)}, as_json)
 
 
 def _ids(path: Path | None, column: str | None, old: Index | None, found: Codes) -> NDArray[Any] | None:
@@ -122,9 +120,10 @@ def _weights(
     )
 
 
-def _refuse_centroids(codes: Path, piece: type[Index]) -> None:
-    """ValueError if an index has no use for codes that are no bits."""
-    if not piece.takes_prepared:
+def _refuse_centroids(codes: Path, found: Codes, encoder: HashEncoder | None, piece: type[Index]) -> None:
+    """ValueError if codes are no bits, and an index takes nothing else."""
+    are_bits = found.codes_are_bits is not False and (encoder is None or encoder.codes_are_bits)
+    if not are_bits and not piece.takes_prepared:
         able = ", ".join(name for name, each in _known().items() if each.takes_prepared)
         raise ValueError(
             f"{codes} holds codes that are numbers of centroids, and {snake(piece.__name__)} compares bits; "

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from structhash.io import holds_codes, map_array
+from structhash.io import holds_codes, map_array, suffix_of
 from structhash.io.container import check_is_file, check_target, header, try_writing, what
 
 __all__ = ["GROUPS_HEAD", "PLOT_TITLE", "check_folder", "check_output", "holds_comparison"]
@@ -64,8 +64,8 @@ def check_output(
         return
     if suffix and out.suffix.lower() != suffix:
         raise ValueError(f"cannot write {out}: give a name that ends in {suffix}")
-    if out.suffix.lower() in refused:
-        raise ValueError(f"cannot write {out}: {out.suffix} files hold data; give another ending")
+    if suffix_of(out) in refused:
+        raise ValueError(f"cannot write {out}: {suffix_of(out)} files hold data; give another ending")
     if check_target(out).exists():
         _check_replaced(out, *inputs, makes=makes, force=force)
     try_writing(out)

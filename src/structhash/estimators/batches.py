@@ -17,7 +17,7 @@ from structhash._numerics.arrow import (
 )
 from structhash._numerics.validation import describe, join_names
 from structhash.estimators.base import HashEncoder
-from structhash.io.parquet_codes import CODE_COLUMN, as_binary, code_schema
+from structhash.io.parquet_codes import CODE_COLUMN, code_column, code_schema
 
 __all__ = ["encode_batch"]
 
@@ -30,6 +30,7 @@ def encode_batch(
     id: str | None = None,
     n_bits: int | None = None,
     queries: bool = False,
+    as_lists: bool = False,
 ) -> Any:
     """Encode a record batch into a record batch of ids and codes.
 
@@ -49,11 +50,13 @@ def encode_batch(
         Length of the codes; all bits of the model by default.
     queries : bool
         Whether to encode queries.
+    as_lists : bool
+        Whether codes are lists of bytes.
 
     Returns
     -------
     pyarrow.RecordBatch
-        The ids under their name, and `code`, fixed_size_binary.
+        The ids under their name, and `code`, fixed_size_binary or fixed_size_list of uint8.
 
     Raises
     ------
@@ -78,15 +81,17 @@ def encode_batch(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were compared here
         codes = (model.encode_queries if queries else model.encode)(X, n_bits)
-    return _as_batch(codes, batch, ids_named, _about(model, n_bits or model.n_bits_, queries))
+    return _as_batch(codes, batch, ids_named, _about(model, n_bits or model.n_bits_, queries), as_lists)
 
 
-def _as_batch(codes: NDArray[np.uint8], batch: Any, ids_named: str, about: dict[str, Any]) -> Any:
+def _as_batch(
+    codes: NDArray[np.uint8], batch: Any, ids_named: str, about: dict[str, Any], as_lists: bool
+) -> Any:
     """Codes and the ids of a batch as a batch."""
     named = None if ids_named == "none" else "id" if ids_named == CODE_COLUMN else ids_named
     text = named is not None and holds_text(batch.schema.field(ids_named).type)
-    schema = code_schema(codes.shape[1], about, named, text)
-    columns = [as_binary(codes)]
+    schema = code_schema(codes.shape[1], about, named, text, as_lists)
+    columns = [code_column(codes, schema)]
     arrow = import_arrow("encode_batch")
     if named is not None:
         ids = plain_ids(batch.column(ids_named), f"column {describe(ids_named)}")

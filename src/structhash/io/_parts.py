@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import join_names
+from structhash.io._opening import suffix_of
 from structhash.io.dataset import Dataset
 from structhash.io.formats.base import Ids, Rows, block_rows, regroup
 
@@ -47,7 +48,7 @@ def find_parts(path: Path, suffixes: Iterable[str]) -> list[Path] | None:
             raise FileNotFoundError(f"no such files: {path}")
     else:
         return None
-    kinds = sorted({each.suffix.lower() for each in found})
+    kinds = sorted({suffix_of(each) for each in found})
     if len(kinds) != 1 or kinds[0] not in suffixes or not all(each.is_file() for each in found):
         held = join_names(sorted(each.name for each in found)) or "no file of data"
         raise ValueError(

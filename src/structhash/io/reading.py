@@ -10,7 +10,7 @@ from typing import Any
 
 from structhash import pieces
 from structhash._numerics.validation import describe
-from structhash.io._opening import check_file
+from structhash.io._opening import check_file, suffix_of
 from structhash.io._parts import find_parts, join_datasets, join_rows
 from structhash.io.dataset import Dataset, check_dataset
 from structhash.io.formats._texts import Texts
@@ -156,7 +156,7 @@ def _format_of(path: Path, settings: Mapping[str, Any]) -> Format:
     """The format of an existing file, with the settings that are given; ValueError if it lacks one of them."""
     known = _formats()
     check_file(path, known)
-    piece: Any = known[path.suffix.lower()] if settings.get("text") is None else Texts
+    piece: Any = known[suffix_of(path)] if settings.get("text") is None else Texts
     takes = {field.name for field in fields(piece)}
     given = {name: value for name, value in settings.items() if value is not None and value != ()}
     if lacking := sorted(given.keys() - takes - {"features"}):
