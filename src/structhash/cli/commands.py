@@ -25,6 +25,7 @@ from structhash.cli._options import (
     argument,
     output,
     reads_data,
+    reads_judged_data,
     rescoring,
 )
 from structhash.cli._quality_commands import drift_command, recall_command
@@ -77,7 +78,7 @@ def _main(
 
 
 @app.command("fit", epilog="Example: structhash fit train.npz -o m.structhash --bits 32")
-@reads_data
+@reads_judged_data
 def _fit(
     data: Data,
     out: Annotated[Path, output("The model file to write.")],
@@ -237,7 +238,7 @@ app.command("reader", epilog="Example: structhash reader m.structhash rows.npy -
     "evaluate",
     epilog="Example: structhash evaluate m.structhash test.npz --measure map,precision@10 -o scores.json",
 )
-@reads_data
+@reads_judged_data
 def _evaluate(
     model: Model,
     data: Data,
