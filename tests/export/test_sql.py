@@ -1,6 +1,7 @@
 """SQL under DuckDB and PostgreSQL."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from structhash.codes import unpack
@@ -30,6 +31,18 @@ def test_duckdb_gives_the_codes_of_the_model(model_of, rows, connection, assert_
     near = "SELECT bit_count(xor(structhash_code(a.list)::BIT, structhash_code(b.list)::BIT))"
     (found,) = connection.execute(f"{near} FROM t AS a, t AS b WHERE a.i = 0 AND b.i = 1").fetchone()
     assert found == np.bitwise_count(codes[0] ^ codes[1]).sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["banking77_minilm", "cifar10_gist512", "mnist"])
+def test_ten_thousand_rows_of_real_data(real_model_of, connection, assert_same_codes, name):
+    model, rows = real_model_of(name, labelled=False)
+    connection.execute(duckdb_text(export_model(model)))
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
+    connection.register("t", pa.table({"i": np.arange(len(rows)), "x": vectors}))
+    found = connection.execute("SELECT structhash_code(x) FROM t ORDER BY i").fetchall()
+    codes = np.frombuffer(b"".join(code for (code,) in found), np.uint8).reshape(len(rows), -1)
+    assert assert_same_codes(model, codes, rows) <= 1e-4
 
 
 def test_a_prefix_has_the_first_bits(model_of, rows, connection, assert_same_codes):
