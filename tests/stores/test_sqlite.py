@@ -1,31 +1,11 @@
 """SQLite files: what SQL sees, what a killed export leaves, and files that are not right."""
 
-import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 
-import numpy as np
 import pytest
 
-from structhash.search import Exact
 from structhash.stores import SQLite
-
-KILLED = """
-import os, signal, sys
-import numpy as np
-from structhash.stores import SQLite
-
-write = SQLite._write
-
-def write_and_die(self, *given):
-    write(self, *given)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-SQLite._write = write_and_die
-SQLite(sys.argv[1]).export(np.zeros((1_000_000, 8), np.uint8), 64, replace=True)
-"""
 
 
 @pytest.fixture
@@ -47,26 +27,6 @@ def test_a_user_finds_packed_bytes_in_sql(store, tied_codes):
     assert [row[0] for row in found] == [row.tobytes() for row in codes]
     with pytest.raises(sqlite3.IntegrityError):
         execute(store.place, "INSERT INTO codes VALUES (99, x'00')")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("before", [False, True])
-def test_an_export_that_is_killed_leaves_what_was_there(store, tied_codes, before):
-    codes, queries = tied_codes(70, 64)
-    if before:
-        store.export(codes, 64)
-    done = subprocess.run([sys.executable, "-c", KILLED, store.place], check=False)
-    assert done.returncode == -signal.SIGKILL
-    if before:
-        assert store.info().ntotal == 70
-    else:
-        with pytest.raises(ValueError, match="export codes first"):
-            store.info()
-    store.export(codes, 64, replace=True)
-    index = Exact(64)
-    index.add(codes)
-    for found, expected in zip(store.search(queries, 9), index.search(queries, 9)):
-        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("source", ["*/", "/* ", " */)", "a/b\\/*"])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.optional import not_installed
 from structhash._numerics.validation import describe
 
 __all__ = [
@@ -29,9 +30,7 @@ def import_arrow(needed_by: str) -> Any:
         import pyarrow.ipc
         import pyarrow.parquet
     except ImportError as error:
-        raise ImportError(
-            f"{needed_by} needs pyarrow, which is not installed; pip install structhash[parquet]"
-        ) from error
+        raise not_installed("pyarrow", needed_by, "parquet", error) from error
     return pyarrow
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from structhash.stores._library import not_installed
+from structhash._numerics.optional import not_installed
 from structhash.stores._sql import SQLStore
 
 __all__ = ["Duckdb"]
@@ -54,7 +54,7 @@ class Duckdb(SQLStore):
         try:
             import duckdb
         except ImportError as error:
-            raise not_installed("duckdb", "Duckdb") from error
+            raise not_installed("duckdb", "Duckdb", "stores", error) from error
         if not writes and not Path(self.place).exists():
             raise FileNotFoundError(f"no such file: {self.place}; export codes first")
         try:
