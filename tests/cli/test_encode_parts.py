@@ -13,6 +13,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash import load_model
+from structhash.cli._appending import alone_in
 from structhash.io import load_codes
 
 X = load_digits().data.astype(np.float32)
@@ -171,6 +172,16 @@ def test_lists_are_codes_as_bytes_are(machine, run, here, source, tmp_path):
     assert (tmp_path / "i").read_bytes() == (tmp_path / "j").read_bytes()
     assert machine("encode", "m", source, "-o", tmp_path / "out", "--lists")["complete before"] == 0
     assert content(tmp_path / "out") == content(tmp_path / "lists")
+
+
+def test_a_folder_that_another_run_writes_into_is_refused(run, machine, here, source, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    with alone_in(out):
+        refused = run("encode", "m", source, "-o", out)
+    assert (refused.exit_code, f"another process writes into {out}" in refused.stderr) == (2, True)
+    assert not list(out.iterdir())
+    assert machine("encode", "m", source, "-o", out)["rows"] == 240
 
 
 def test_options_that_do_not_fit_the_output_are_refused(assert_refused, source):

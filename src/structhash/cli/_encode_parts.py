@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from structhash._numerics.validation import join_names
+from structhash.cli._appending import alone_in
 from structhash.cli._jobs import results_of
 from structhash.cli.display import bar
 from structhash.cli.outputs import check_folder, check_output
@@ -58,6 +59,19 @@ def encode_parts(
     targets = _targets(inputs)
     check_folder(folder)
     folder.mkdir(exist_ok=True)
+    with alone_in(folder):
+        return _encode_missing(targets, folder, how, write, force, n_jobs)
+
+
+def _encode_missing(
+    targets: Mapping[str, Path],
+    folder: Path,
+    how: Mapping[str, Any],
+    write: Callable[[Path, Path, bool], int],
+    force: bool,
+    n_jobs: int,
+) -> tuple[list[Part], int]:
+    """`encode_parts` into a folder that no other process writes into."""
     _refuse_others(folder, targets)
     how = json.loads(json.dumps(how))
     made, _, known = read_manifest(folder) if (folder / MANIFEST).exists() else (how, 0, [])
