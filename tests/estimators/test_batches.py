@@ -77,6 +77,12 @@ def test_what_has_no_answer_is_refused(columns, settings, message):
         encode_batch(MODEL, pa.record_batch(columns), **settings)
 
 
+def test_what_is_no_batch_is_refused():
+    for given in (pa.table({"v": VECTORS}), X, None):
+        with pytest.raises(TypeError, match="batch is .*; give a pyarrow.RecordBatch"):
+            encode_batch(MODEL, given)
+
+
 @pytest.mark.parametrize("take", [lambda t: t, lambda t: t.column("v"), lambda t: t.to_batches()[0]])
 def test_arrow_tables_of_vectors_are_rows(take):
     np.testing.assert_array_equal(MODEL.encode(take(pa.table({"v": VECTORS}))), MODEL.encode(X))

@@ -60,6 +60,8 @@ def encode_batch(
 
     Raises
     ------
+    TypeError
+        If `batch` is no record batch.
     ValueError
         If the columns are not there or are several, a value is missing, or vectors have another length.
 
@@ -72,6 +74,10 @@ def encode_batch(
     >>> encode_batch(model, batch).schema.names
     ['id', 'code']
     """
+    if not isinstance(batch, import_arrow("encode_batch").RecordBatch):
+        raise TypeError(
+            f"batch is {describe(batch)}; give a pyarrow.RecordBatch, such as those of to_batches()"
+        )
     kinds = dict(zip(batch.schema.names, batch.schema.types))
     taken = (column, *(model.column_names_ or []))
     ids_named = id if id is not None else "id" if "id" in kinds and "id" not in taken else "none"
