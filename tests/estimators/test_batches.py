@@ -79,7 +79,7 @@ def test_what_has_no_answer_is_refused(columns, settings, message):
 
 def test_what_is_no_batch_is_refused():
     for given in (pa.table({"v": VECTORS}), X, None):
-        with pytest.raises(TypeError, match="batch is .*; give a pyarrow.RecordBatch"):
+        with pytest.raises(TypeError, match=r"batch is .*; give a pyarrow\.RecordBatch"):
             encode_batch(MODEL, given)
 
 

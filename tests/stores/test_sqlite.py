@@ -1,5 +1,6 @@
 """SQLite files: what SQL sees, what a killed export leaves, and files that are not right."""
 
+import json
 import sqlite3
 from contextlib import closing
 
@@ -51,3 +52,15 @@ def test_what_is_no_file_of_sqlite_is_refused(tmp_path, tied_codes):
     with pytest.raises(FileNotFoundError, match=r"no such file: .*none\.db; export codes first"):
         SQLite(str(tmp_path / "none.db")).info()
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"n_bits": "8"}, {"n_bits": 0}, {"id_kind": 3}, {"source": 5}, {"made_by": "me"}]
+)
+def test_a_table_that_says_what_no_export_says_is_of_another_program(store, wrong):
+    about = {"made_by": "structhash", "n_bits": 8, "ntotal": 0, "id_kind": "numbers", "source": None, **wrong}
+    execute(store.place, f"CREATE TABLE codes (id INTEGER, code BLOB /* {json.dumps(about)} */)")
+    with pytest.raises(ValueError, match="'codes' was not made by export"):
+        store.info()
+    with pytest.raises(ValueError, match="'codes' is of another program"):
+        store.export(np.zeros((1, 1), np.uint8), 8, replace=True)
