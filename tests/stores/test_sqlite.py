@@ -4,6 +4,7 @@ import json
 import sqlite3
 from contextlib import closing
 
+import numpy as np
 import pytest
 
 from structhash.stores import SQLite
