@@ -48,10 +48,8 @@ def encode_batch(
         The column of ids, whole numbers or text; by default `id` where there is one. "none" for no ids.
     n_bits : int, optional
         Length of the codes; all bits of the model by default.
-    queries : bool
-        Whether to encode queries.
-    as_lists : bool
-        Whether codes are lists of bytes.
+    queries, as_lists : bool
+        Whether to encode queries; whether codes are lists of bytes.
 
     Returns
     -------
@@ -60,10 +58,8 @@ def encode_batch(
 
     Raises
     ------
-    TypeError
-        If `batch` is no record batch.
-    ValueError
-        If the columns are not there or are several, a value is missing, or vectors have another length.
+    TypeError, ValueError
+        If `batch` is none, columns are not there or are several, or a value or a part of a vector is missing.
 
     Examples
     --------
