@@ -71,9 +71,7 @@ def encode_batch(
     ['id', 'code']
     """
     if not isinstance(batch, import_arrow("encode_batch").RecordBatch):
-        raise TypeError(
-            f"batch is {describe(batch)}; give a pyarrow.RecordBatch, such as those of to_batches()"
-        )
+        raise TypeError(f"batch is {describe(batch)}; give a pyarrow.RecordBatch, as of to_batches()")
     kinds = dict(zip(batch.schema.names, batch.schema.types))
     taken = (column, *(model.column_names_ or []))
     ids_named = id if id is not None else "id" if "id" in kinds and "id" not in taken else "none"
