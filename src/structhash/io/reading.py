@@ -54,10 +54,9 @@ def read(
         order. A format without names takes no notice.
     column, id : str, optional
         The columns of vectors and of ids of a .parquet file; id="none" if there are no ids.
-    text, text_model : str, path
-        The column of texts of a .csv file, and the folder of the model whose embeddings of them are X.
-    query_file, qrels : str or path, optional
-        Files of Q, read as X where the extension is the same; judgements by ids (`structhash.io.qrels`).
+    text, text_model, query_file, qrels : str or path, optional
+        The column of texts of a .csv file, and the folder of a model that embeds them; files of Q, read as X
+        where they have its extension; judgements by ids (`structhash.io.qrels`).
 
     Returns
     -------
@@ -75,8 +74,8 @@ def read(
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "toy.csv"
     >>> _ = path.write_text("height,width,label\\n1,2,cat\\n3,4,dog\\n")
-    >>> read(path).y, read(path).names
-    (array(['cat', 'dog'], dtype='<U3'), ['height', 'width'])
+    >>> read(path).y
+    array(['cat', 'dog'], dtype='<U3')
     """
     settings: dict[str, Any] = {"header": header, "label": label, "ignore": ignore, "features": features}
     settings |= {"column": column, "id": id, "text": text, "text_model": text_model}
