@@ -28,6 +28,6 @@ def not_installed(library: str, needed_by: str, extra: str, error: ImportError) 
     >>> not_installed("h5py", "reading a.h5", "hdf5", ModuleNotFoundError(name="h5py"))
     ImportError('reading a.h5 needs h5py, which is not installed; pip install structhash[hdf5]')
     """
-    missing = isinstance(error, ModuleNotFoundError) and error.name == library
+    missing = isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == library
     why = "is not installed" if missing else f"does not load ({error})"
     return ImportError(f"{needed_by} needs {library}, which {why}; pip install structhash[{extra}]")
