@@ -19,7 +19,7 @@ from structhash.search import Exact
 X, _ = load_digits(return_X_y=True)
 rows, queries = X[:1500], X[1500:]
 nearest = NearestNeighbors(n_neighbors=10).fit(rows).kneighbors(queries, return_distance=False)
-encoder = DistilHash(n_bits=64, random_state=0).fit(rows)
+encoder = DistilHash(n_bits=48, random_state=0).fit(rows[:1000])
 
 
 def recall(reader, n_bits):
@@ -33,7 +33,7 @@ def recall(reader, n_bits):
 
 # %%
 # The codes are the same for all three lines. Only what a query does with them differs.
-lengths = [16, 24, 32, 48, 64]
+lengths = [8, 16, 24, 32, 48]
 n_bytes = [n_bits // 8 for n_bits in lengths]
 figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for reader, what, colour, marker in (

@@ -18,7 +18,7 @@ rng = np.random.default_rng(0)
 hidden = rng.normal(size=(4_200, 12)) * np.linspace(2, 0.5, 12)
 vectors = np.tanh(hidden @ rng.normal(size=(12, 64)) / 4) + 0.05 * rng.normal(size=(4_200, 64))
 rows, queries = vectors[:4_000], vectors[4_000:]
-encoder = DistilHash(n_bits=32, random_state=0).fit(rows)
+encoder = DistilHash(n_bits=32, random_state=0).fit(rows[:1000])
 
 # %%
 # ``choose_factor`` tells which share of the ten nearest each factor recovers, up to a share that you want.

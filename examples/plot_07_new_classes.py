@@ -52,7 +52,7 @@ for shift, name, colour, hatch, part in ((-0.2, "known", "#0072b2", "", 0), (0.2
     bars = ax.bar(places + shift, values, 0.38, color=colour, hatch=hatch, edgecolor="white")
     bars.set_label(f"queries of {name} digits")
     ax.bar_label(bars, fmt="{:.2f}", padding=2)
-ax.set(ylabel="mean average precision", ylim=(0, 1.05))
+ax.set(ylabel="mean average precision", ylim=(0, 1.15))
 ax.set_xticks(places, found)
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False, loc="upper left", ncols=2)
