@@ -2,7 +2,7 @@
 StructBoost ranks with weak rankers
 ===================================
 
-StructBoost (Shen, Lin, van den Hengel 2014, https://doi.org/10.1109/TPAMI.2014.2315792) boosts weak structured
+StructBoost (Shen, Lin, van den Hengel 2014, https://arxiv.org/abs/1302.3283) boosts weak structured
 learners by column and constraint generation. For ranking, our master solves the same problem when the columns are
 weak rankers.
 """
