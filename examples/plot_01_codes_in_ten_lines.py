@@ -6,8 +6,8 @@ Learn 64-bit codes of handwritten digits, and search with them. A row shrinks fr
 """
 
 # %%
-# The last 297 digits are queries. The encoder sees the labels of the first 1,000 rows only; the database holds 500
-# rows more.
+# The last 297 digits are queries. The encoder sees the labels of the first 1,000 rows only; the database
+# holds 500 rows more.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -26,8 +26,8 @@ wrong = y[ids] != labels[:, None]
 print(f"{1 - wrong.mean():.1%} of the ten nearest show the digit of the query")
 
 # %%
-# The picture shows the first five queries, and the first three that find a wrong digit. Wrong ones have a frame. A
-# query that the model misjudges finds the wrong digit throughout.
+# The picture shows the first five queries, and the first three that find a wrong digit. Wrong ones have a
+# frame. A query that the model misjudges finds the wrong digit throughout.
 shown = np.concatenate([np.arange(5), np.flatnonzero(wrong.any(axis=1))[:3]])
 figure, axes = plt.subplots(len(shown), 11, figsize=(7, 5.3), layout="constrained")
 for row, query in zip(axes, shown):

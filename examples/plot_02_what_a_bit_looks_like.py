@@ -2,12 +2,13 @@
 What a bit looks like
 =====================
 
-A bit cuts the space in two. Column generation adds one cut at a time, each where the cuts so far still confuse
-points.
+A bit cuts the space in two. Column generation adds one cut at a time, each where the cuts so far still
+confuse points.
 """
 
 # %%
-# Seven classes of points in a plane, one of them in the middle. The first bits of the code are the code as it grew.
+# Seven classes of points in a plane, one of them in the middle. The first bits of the code are the code as it
+# grew.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_blobs

@@ -2,8 +2,8 @@
 Prefixes: one model, every length
 =================================
 
-The first bits of a code are the code of a shorter model. So one model of 32 bits serves all lengths. This does not
-hold for methods that rotate all bits together, such as ITQ.
+The first bits of a code are the code of a shorter model. So one model of 32 bits serves all lengths. This
+does not hold for methods that rotate all bits together, such as ITQ.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Readers: more from the same bytes
 =================================
 
-A stored code must be short, a query need not. A *reader* compares the real values of a query with stored codes, or
-decodes the codes by fitted tables. The same bytes then find more of the nearest rows.
+A stored code must be short, a query need not. A *reader* compares the real values of a query with stored
+codes, or decodes the codes by fitted tables. The same bytes then find more of the nearest rows.
 """
 
 # %%

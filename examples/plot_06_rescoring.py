@@ -2,8 +2,8 @@
 Rescoring: let the vectors order the candidates
 ===============================================
 
-Codes fit into memory; the vectors may stay on disk. A search fetches ``factor`` times as many candidates as it needs
-by their codes, and the vectors of these few decide.
+Codes fit into memory; the vectors may stay on disk. A search fetches ``factor`` times as many candidates as
+it needs by their codes, and the vectors of these few decide.
 """
 
 # %%
@@ -32,7 +32,7 @@ for n_bits, colour, marker in ((32, "#009e73", "^"), (16, "#0072b2", "o"), (8, "
     ax.plot(*zip(*chosen.recalls.items()), marker=marker, color=colour, label=f"codes of {n_bits // 8} bytes")
 ax.axhline(0.99, color="0.5", linewidth=1, linestyle=":")
 ax.annotate("0.99 is wanted", (1, 0.975), color="0.4", fontsize=9, va="top")
-ax.set(xscale="log", xlabel="factor: candidates a neighbour", ylabel="recall of the ten nearest", ylim=(0, 1.03))
+ax.set(xscale="log", xlabel="factor (candidates a neighbour)", ylabel="recall of ten nearest", ylim=(0, 1.03))
 ax.set_xticks([1, 2, 4, 8, 16, 32, 64], [1, 2, 4, 8, 16, 32, 64])
 ax.minorticks_off()
 ax.spines[["top", "right"]].set_visible(False)

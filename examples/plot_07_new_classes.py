@@ -2,12 +2,14 @@
 New classes
 ===========
 
-Labels are there for the digits 0 to 5, but the database also holds 6 to 9. Labels alone teach codes that mix up
-digits which they never saw. Give the rows that you search as ``unlabeled``, and new classes keep their order, too.
+Labels are there for the digits 0 to 5, but the database also holds 6 to 9. Labels alone teach codes that mix
+up digits which they never saw. Give the rows that you search as ``unlabeled``, and new classes keep their
+order, too.
 """
 
 # %%
-# 400 labelled rows of the known digits, a database of 1,547 rows of all digits, and 250 queries of all digits.
+# 400 labelled rows of the known digits, a database of 1,547 rows of all digits, and 250 queries of all
+# digits.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -23,7 +25,8 @@ labelled = database[y[database] <= 5][:400]
 new = y[queries] > 5
 
 # %%
-# A model that has seen labels only can tell that many rows are of no class that it knows. ``encode`` warns of it.
+# A model that has seen labels only can tell that many rows are of no class that it knows. ``encode`` warns of
+# it.
 known_only = DistilHash(random_state=0).fit(X[labelled], y[labelled])
 print(f"at least {known_only.new_class_share(X[database]):.0%} of the database are of new classes")
 helped = DistilHash(random_state=0).fit(X[labelled], y[labelled], unlabeled=X[database])

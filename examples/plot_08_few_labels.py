@@ -2,13 +2,13 @@
 Few labels
 ==========
 
-Two labelled rows of each class and a heap of rows without labels: the rows that you search show where the classes
-lie. Give them as ``unlabeled``.
+You have a few labelled rows of each class, and many rows without labels. The rows that you search show where
+the classes lie. Give them as ``unlabeled``.
 """
 
 # %%
-# 2 to 20 labelled digits of each class; the database holds 1,547 rows, and 250 more are queries. Models of so few
-# labels take some rows for those of new classes, and warn of it.
+# 2 to 20 labelled digits of each class; the database holds 1,547 rows, and 250 more are queries. Models of so
+# few labels take some rows for those of new classes, and warn of it.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -29,12 +29,13 @@ def mean_ap(encoder):
     return retrieval(blocks, ["map"]).mean["map"]
 
 
-warnings.filterwarnings("ignore", "many of these rows are like no class")
 counts, alone, helped = [2, 5, 10, 20], [], []
 for count in counts:
     rows = np.concatenate([np.flatnonzero(y[:1547] == digit)[:count] for digit in range(10)])
     labels_only = DistilHash(n_bits=16, random_state=0).fit(X[rows], y[rows])
-    alone.append(mean_ap(labels_only))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "many of these rows are like no class")
+        alone.append(mean_ap(labels_only))
     both = DistilHash(n_bits=16, random_state=0).fit(X[rows], y[rows], unlabeled=database)
     helped.append(mean_ap(both))
 without = mean_ap(DistilHash(n_bits=16, random_state=0).fit(database[:1000]))

@@ -2,13 +2,13 @@
 Judgements: map the queries, keep the codes
 ===========================================
 
-Queries are not always like documents. Judgements, which say what is relevant to a query, then teach a *query map*:
-queries move before they are coded. Codes and index stay as they are.
+Queries are not always like documents. Judgements, which say what is relevant to a query, then teach a *query
+map*: queries move before they are coded. Codes and index stay as they are.
 """
 
 # %%
-# Documents are digits. Queries are digits whose lower part is blank, so they lie off the documents. A document is
-# relevant if it shows the same digit. Codes are learned from documents alone.
+# Documents are digits. Queries are digits whose lower part is blank, so they lie off the documents. A
+# document is relevant if it shows the same digit. Codes are learned from documents alone.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -32,13 +32,15 @@ def mean_ap(model):
 
 
 # %%
-# A person grades 40 documents for each judged query: 1 if relevant, else 0. ``adapt_queries`` takes the map only
-# where held-out judged queries gain from it for sure.
+# A person grades 40 documents for each judged query: 1 if relevant, else 0. ``adapt_queries`` takes the map
+# only where held-out judged queries gain from it for sure.
 rng = np.random.default_rng(0)
 counts, with_map = [0, 50, 100, 200, 400, 797], [mean_ap(encoder)]
 for count in counts[1:]:
-    graded = [(q, d, int(asked[q] == shown[d])) for q in range(count) for d in rng.choice(700, 40, replace=False)]
-    adapted = encoder.adapt_queries(documents, Qrels(np.array(graded), queries[:count], unjudged="ignore"))
+    q = np.repeat(np.arange(count), 40)
+    d = np.concatenate([rng.choice(700, 40, replace=False) for _ in range(count)])
+    graded = np.column_stack([q, d, asked[q] == shown[d]])
+    adapted = encoder.adapt_queries(documents, Qrels(graded, queries[:count], unjudged="ignore"))
     assert (adapted.encode(documents) == codes).all()
     with_map.append(mean_ap(adapted))
 
@@ -46,8 +48,8 @@ for count in counts[1:]:
 figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 ax.plot(counts, with_map, "o-", color="#0072b2")
 ax.axhline(with_map[0], color="0.4", linestyle="--")
-ax.annotate("queries as they are", (797, with_map[0]), (0, -4), textcoords="offset points", ha="right", va="top")
-ax.annotate("queries mapped", (797, with_map[-1]), (0, 9), textcoords="offset points", ha="right", va="bottom")
+for name, value, shift in (("queries as they are", with_map[0], -14), ("queries mapped", with_map[-1], 9)):
+    ax.annotate(name, (797, value), (0, shift), textcoords="offset points", ha="right")
 ax.set(xlabel="judged queries", ylabel="mean average precision", ylim=(0, 1))
 ax.spines[["top", "right"]].set_visible(False)
 for place, row, title in ((0.3, X[1500], "a digit"), (0.5, queries[800], "as a query")):

@@ -2,13 +2,13 @@
 Near-duplicates: choose a radius with a bound
 =============================================
 
-Which radius merges duplicates, and seldom anything else? Label a sample of near pairs, and take the largest radius
-whose share of false merges is low, with an upper bound that holds.
+Which radius merges duplicates, and seldom anything else? Label a sample of near pairs, and take the largest
+radius whose share of false merges is low, with an upper bound that holds.
 """
 
 # %%
-# Digits, and a copy of a part of them with a little noise on each pixel. ``near_pairs`` gives all pairs within a
-# large radius.
+# Digits, and a copy of a part of them with a little noise on each pixel. ``near_pairs`` gives all pairs
+# within a large radius.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -34,7 +34,7 @@ chosen = choose_radius(distances[sample], duplicates, false_merge_rate=0.03)
 merged = distances <= chosen.radius
 false = (source[i] != source[j])[merged].mean()
 groups = near_groups(codes, n_bits=96, radius=chosen.radius)
-print(f"radius {chosen.radius:g}: at most {chosen.upper_bound:.1%} of the merges are false; in truth {false:.1%}")
+print(f"radius {chosen.radius:g}: at most {chosen.upper_bound:.1%} of merges are false; in truth {false:.1%}")
 print(f"{len(rows)} rows form {len(np.unique(groups))} groups; there are {len(X)} digits")
 assert false <= chosen.upper_bound
 

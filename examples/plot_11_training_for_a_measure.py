@@ -2,13 +2,14 @@
 Training for a ranking measure
 ==============================
 
-``StructHash`` trains for the measure that you name. Its master finds for each query the ranking that violates the
-measure most, and pushes and pulls documents by it. This is what three measures ask for, in one and the same
-situation.
+``StructHash`` trains for the measure that you name. Its master finds for each query the ranking that violates
+the measure most, and pushes and pulls documents by it. This is what three measures ask for, in one and the
+same situation.
 """
 
 # %%
-# A query, and 60 documents in order of their distance. Ten are relevant; some of them are nearer than most others.
+# A query, and 60 documents in order of their distance. Ten are relevant; some of them are nearer than most
+# others.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -20,9 +21,10 @@ near, far = distances[relevant], distances[~relevant]
 n_near, n_far = [0, len(near)], [0, len(far)]
 
 # %%
-# ``above`` counts the irrelevant documents before each relevant one in the most violated ranking, ``below`` the
-# relevant ones after each irrelevant one. These counts are the pair weights, up to a factor. AUC weighs each pair
-# in the wrong order alike. The other two push hardest on the irrelevant documents in and near the first ten.
+# ``above`` counts the irrelevant documents before each relevant one in the most violated ranking, ``below``
+# the relevant ones after each irrelevant one. These counts are the pair weights, up to a factor. AUC weighs
+# each pair in the wrong order alike. The other two push hardest on the irrelevant documents in and near the
+# first ten.
 measures = {"AUC": "auc", "NDCG at 10": "ndcg:k=10", "precision at 10": "precision:k=10"}
 figure, axes = plt.subplots(3, 1, figsize=(7, 5.2), layout="constrained", sharex=True, sharey=True)
 for ax, (name, spec) in zip(axes, measures.items()):

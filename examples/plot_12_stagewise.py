@@ -2,13 +2,14 @@
 Stage-wise against totally corrective
 =====================================
 
-With each new bit, the *totally corrective* master moves the weights of all bits. The *stage-wise* one moves one
-shared weight for the old bits and one for the new. Its objective ends a little higher, it needs fewer rounds, and
-its codes are searched by plain Hamming distance.
+With each new bit, the *totally corrective* master moves the weights of all bits. The *stage-wise* one moves
+one shared weight for the old bits and one for the new. Its objective ends a little higher, it needs fewer
+rounds, and its codes are searched by plain Hamming distance.
 """
 
 # %%
-# Cost is counted, not clocked: the master's rounds, each of which finds the most violated ranking of every query.
+# Cost is counted, not clocked: the master's rounds, each of which finds the most violated ranking of every
+# query.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits

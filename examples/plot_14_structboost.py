@@ -2,15 +2,16 @@
 StructBoost ranks with weak rankers
 ===================================
 
-StructBoost (Shen, Lin, van den Hengel 2014, https://arxiv.org/abs/1302.3283) boosts weak structured
-learners by column and constraint generation. For ranking, our master solves the same problem when the columns are
-weak rankers.
+StructBoost (Shen, Lin, van den Hengel 2014, https://arxiv.org/abs/1302.3283) boosts weak structured learners
+by column and constraint generation. For ranking, our master solves the same problem when the columns are weak
+rankers.
 """
 
 # %%
-# A document of a query has features, and its score is sum_t w_t h_t(document) with stumps h_t. Give every query a
-# point at which every stump is 1. The distance of a document to it is sum_t w_t (1 - h_t): documents with high
-# scores are near. Here are 30 queries of 12 documents each. Relevance is not linear in the features.
+# A document of a query has features, and its score is ``sum_t w_t h_t(document)`` with stumps ``h_t``. Give
+# every query a point at which every stump is 1. The distance of a document to it is ``sum_t w_t (1 - h_t)``:
+# documents with high scores are near. Here are 30 queries of 12 documents each. Relevance is not linear in
+# the features.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import linprog
@@ -46,8 +47,8 @@ booster = StructHash(
 objective = [step["objective"] for step in booster.history_]
 
 # %%
-# Check: the loss of AUC is a mean of hinges, max(0, 1 - 2 (score of relevant - score of irrelevant)). So the problem
-# with all stumps there are is one linear programme, which scipy solves.
+# Check: the loss of AUC is a mean of hinges, ``max(0, 1 - 2 (score of relevant - score of irrelevant))``. So
+# the problem with all stumps there are is one linear programme, which scipy solves.
 cuts = [np.append(np.sort(column), 2.0) for column in documents.T]
 H = np.hstack([1.0 * (documents[:, [j]] > (each[1:] + each[:-1]) / 2) for j, each in enumerate(cuts)])
 pairs = [
@@ -57,9 +58,8 @@ pairs = [
     for j in np.flatnonzero(~own)
 ]
 n = len(pairs)
-program = linprog(
-    np.append(np.ones(H.shape[1]), np.full(n, C / n)), A_ub=-np.hstack([2 * np.array(pairs), np.eye(n)]), b_ub=-np.ones(n)
-)
+costs = np.append(np.ones(H.shape[1]), np.full(n, C / n))
+program = linprog(costs, A_ub=-np.hstack([2 * np.array(pairs), np.eye(n)]), b_ub=-np.ones(n))
 print(f"column generation {objective[-1]:.5f}; all {H.shape[1]} stumps at once {program.fun:.5f}")
 assert abs(objective[-1] - program.fun) < 1e-4 * program.fun
 

@@ -2,14 +2,14 @@
 Metric learning to rank
 =======================
 
-MLR (McFee, Lanckriet, *Metric learning to rank*, ICML 2010) learns a Mahalanobis metric for a ranking measure by
-cutting planes. It works on float vectors, so it is a reference for codes. Our rankings are its oracles.
+MLR (McFee, Lanckriet, *Metric learning to rank*, ICML 2010) learns a Mahalanobis metric for a ranking measure
+by cutting planes. It works on float vectors, so it is a reference for codes. Our rankings are its oracles.
 """
 
 # %%
-# MLR minimises |W|^2 / 2 + C xi over metrics W, positive semidefinite, with a cutting plane <W, G> >= loss - xi for
-# each way to rank. G is the mean of dPsi, with (q - x)(q - x)' in place of a distance. In terms of pair weights,
-# G = X'LX: the seam between our masters and families again.
+# MLR minimises ``|W|^2 / 2 + C xi`` over metrics W, positive semidefinite, with a cutting plane ``<W, G> >=
+# loss - xi`` for each way to rank. G is the mean of dPsi, with ``(q - x)(q - x)'`` in place of a distance. In
+# terms of pair weights, ``G = X'LX``: the seam between our masters and families again.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
@@ -67,8 +67,8 @@ def solve(losses, planes, alpha):
 
 
 # %%
-# The loop: find a plane, add it, solve again. Every dual value is a lower bound of the optimum, every primal value an
-# upper one.
+# The loop: find a plane, add it, solve again. Every dual value is a lower bound of the optimum, every primal
+# value an upper one.
 W, losses, planes, alpha, upper, lower = np.zeros((24, 24)), [], [], np.zeros(0), [], []
 while len(losses) < 60:
     loss, G = most_violated(W)
@@ -95,8 +95,8 @@ assert lower[-1] <= primal * (1 + 1e-6)
 assert primal - lower[-1] < 0.02 * primal
 
 # %%
-# Mean average precision of 400 other rows among 897 others. With C from 10 to 1,000, that of the metric changes by .01.
-# Codes of 8 bytes that are learned from the same labels find more than a linear metric can.
+# Mean average precision of 400 other rows among 897 others. With C from 10 to 1,000, that of the metric
+# changes by .01. Codes of 8 bytes that are learned from the same labels find more than a linear metric can.
 queries, rows, relevant = X[500:900], X[900:], same_label(y[500:900], y[900:])
 values, vectors = np.linalg.eigh(W)
 learned = vectors * np.sqrt(np.maximum(values, 0))
@@ -109,7 +109,8 @@ found = {
 scores = [retrieval(blocks, ["map"]).mean["map"] for blocks in found.values()]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 rounds = np.arange(1, len(lower) + 1)
-left.plot(rounds, np.minimum.accumulate(upper)[: len(lower)], "s-", ms=3, color="#d55e00", label="best metric so far")
+best = np.minimum.accumulate(upper)[: len(lower)]
+left.plot(rounds, best, "s-", ms=3, color="#d55e00", label="best metric so far")
 left.plot(rounds, lower, "o-", ms=3, color="#0072b2", label="lower bound (dual)")
 left.set(xlabel="cutting planes", ylabel="objective of MLR", ylim=(0, 20))
 left.legend(frameon=False)

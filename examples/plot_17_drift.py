@@ -2,13 +2,13 @@
 Drift: when to fit again
 ========================
 
-New rows may differ from those that a model was learned from. ``judge_drift`` fits the same method on a part of the
-new rows, asks both models the same held-out queries, and says *refit* only where the gain is certain.
+New rows may differ from those that a model was learned from. ``judge_drift`` fits the same method on a part
+of the new rows, asks both models the same held-out queries, and says *refit* only where the gain is certain.
 """
 
 # %%
-# A model of the first 900 digits, without labels. The other digits come from a camera that drifts: each pixel mixes
-# more and more with another one, up to a picture whose pixels are in another order.
+# A model of the first 900 digits, without labels. The other digits come from a camera that drifts: each pixel
+# mixes more and more with another one, up to a picture whose pixels are in another order.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -38,7 +38,8 @@ figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 ax.plot(strengths, refit, "o-", color="#0072b2", label="after a refit")
 ax.plot(strengths, model, "s-", color="#d55e00", label="the old model")
 for strength, drift in zip(strengths, found):
-    ax.annotate(drift.verdict, (strength, 0.03), ha="center", weight="bold" if drift.verdict == "refit" else "normal")
+    weight = "bold" if drift.verdict == "refit" else "normal"
+    ax.annotate(drift.verdict, (strength, 0.03), ha="center", weight=weight)
 ax.set(xlabel="strength of the drift", ylabel="recall of the ten nearest", ylim=(0, 1))
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False)
