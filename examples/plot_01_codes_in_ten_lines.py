@@ -2,7 +2,7 @@
 Codes in ten lines
 ==================
 
-Learn 64-bit codes of handwritten digits, and search with them. A row shrinks from 512 bytes to 8.
+Learn 32-bit codes of handwritten digits, and search with them. A row shrinks from 512 bytes to 4.
 """
 
 # %%
@@ -16,8 +16,8 @@ from structhash import DistilHash
 from structhash.search import Exact
 
 X, y = load_digits(return_X_y=True)
-encoder = DistilHash(n_bits=64, random_state=0).fit(X[:1000], y[:1000])
-index = Exact(n_bits=64)
+encoder = DistilHash(n_bits=32, random_state=0).fit(X[:1000], y[:1000])
+index = Exact(n_bits=32)
 index.add(encoder.encode(X[:1500]))
 queries, labels = X[1500:], y[1500:]
 distances, ids = index.search(encoder.encode_queries(queries), k=10)
@@ -38,6 +38,5 @@ for row, query in zip(axes, shown):
 for ax in axes.flat:
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
-axes[0, 0].set_title("query", fontsize=10)
-axes[0, 1].set_title("the ten nearest by their codes", fontsize=10, loc="left").set_in_layout(False)
+figure.suptitle("a query (blue) and the ten nearest by their codes", fontsize=11)
 plt.show()

@@ -40,6 +40,7 @@ for make, labels, name, colour, marker in (
         assert all(abs(mean_ap(models[32], n) - value) < 0.01 for n, value in zip(own_lengths, own))
 
 # %%
+# The rings of DistilHash lie on its line. A short ITQ model is better than the prefix of a long one.
 ax.set(xscale="log", xlabel="bits", ylabel="mean average precision", ylim=(0, 1))
 ax.set_xticks(lengths, lengths)
 ax.minorticks_off()

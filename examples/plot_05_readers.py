@@ -19,7 +19,7 @@ from structhash.search import Exact
 X, _ = load_digits(return_X_y=True)
 rows, queries = X[:1500], X[1500:]
 nearest = NearestNeighbors(n_neighbors=10).fit(rows).kneighbors(queries, return_distance=False)
-encoder = DistilHash(n_bits=48, random_state=0).fit(rows[:1000])
+encoder = DistilHash(n_bits=48, random_state=0).fit(rows[:600])
 
 
 def recall(reader, n_bits):

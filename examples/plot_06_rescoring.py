@@ -18,7 +18,7 @@ rng = np.random.default_rng(0)
 hidden = rng.normal(size=(4_200, 12)) * np.linspace(2, 0.5, 12)
 vectors = np.tanh(hidden @ rng.normal(size=(12, 64)) / 4) + 0.05 * rng.normal(size=(4_200, 64))
 rows, queries = vectors[:4_000], vectors[4_000:]
-encoder = DistilHash(n_bits=32, random_state=0).fit(rows[:1000])
+encoder = DistilHash(n_bits=32, random_state=0).fit(rows[:600])
 
 # %%
 # ``choose_factor`` tells which share of the ten nearest each factor recovers, up to a share that you want.
@@ -29,7 +29,7 @@ for n_bits, colour, marker in ((32, "#009e73", "^"), (16, "#0072b2", "o"), (8, "
     prepared = encoder.prepare_queries(queries, n_bits)
     chosen = choose_factor(Rescored(index, rows, metric="euclidean"), prepared, queries, k=10, recall=0.99)
     print(f"{n_bits} bits: {chosen.recall:.3f} of the ten nearest at factor {chosen.factor}")
-    ax.plot(*zip(*chosen.recalls.items()), marker=marker, color=colour, label=f"codes of {n_bits // 8} bytes")
+    ax.plot(*zip(*chosen.recalls.items()), marker=marker, color=colour, label=f"codes of {n_bits} bits")
 ax.axhline(0.99, color="0.5", linewidth=1, linestyle=":")
 ax.annotate("0.99 is wanted", (1, 0.975), color="0.4", fontsize=9, va="top")
 ax.set(xscale="log", xlabel="factor (candidates a neighbour)", ylabel="recall of ten nearest", ylim=(0, 1.03))

@@ -27,9 +27,9 @@ new = y[queries] > 5
 # %%
 # A model that has seen labels only can tell that many rows are of no class that it knows. ``encode`` warns of
 # it.
-known_only = DistilHash(random_state=0).fit(X[labelled], y[labelled])
+known_only = DistilHash(n_bits=32, random_state=0).fit(X[labelled], y[labelled])
 print(f"at least {known_only.new_class_share(X[database]):.0%} of the database are of new classes")
-helped = DistilHash(random_state=0).fit(X[labelled], y[labelled], unlabeled=X[database])
+helped = DistilHash(n_bits=32, random_state=0).fit(X[labelled], y[labelled], unlabeled=X[database])
 
 
 def scores(blocks):
@@ -40,7 +40,7 @@ def scores(blocks):
 
 relevant = same_label(y[queries], y[database])
 found = {"float vectors\n(512 bytes)": scores(float_blocks(X[queries], X[database], relevant))}
-for name, encoder in (("labels only\n(8 bytes)", known_only), ("labels and unlabeled\n(8 bytes)", helped)):
+for name, encoder in (("labels only\n(4 bytes)", known_only), ("labels and unlabeled\n(4 bytes)", helped)):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         codes = encoder.encode(X[database])
@@ -48,6 +48,8 @@ for name, encoder in (("labels only\n(8 bytes)", known_only), ("labels and unlab
     found[name] = scores(code_blocks(encoder.encode_queries(X[queries]), codes, relevant))
 
 # %%
+# Labels alone serve the known digits best, and ruin the new ones. With the unlabeled rows both are served,
+# better than by the vectors.
 figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 places = np.arange(len(found))
 for shift, name, colour, hatch, part in ((-0.2, "known", "#0072b2", "", 0), (0.2, "new", "#e69f00", "//", 1)):

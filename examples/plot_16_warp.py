@@ -58,22 +58,23 @@ def quality(L):
 # %%
 # The map starts at the 16 principal directions.
 L = np.linalg.svd(train, full_matrices=False)[2][:rank].copy()
-steps, curve = [0, 500, 1000, 2000, 4000, 8000], [quality(L)]
+steps, curve = [0, 250, 500, 1000, 2000, 4000], [quality(L)]
 for before, after in pairwise(steps):
     for _ in range(after - before):
         step(L)
     curve.append(quality(L))
 assert curve[-1] > curve[0] + 0.05
-encoder = DistilHash(n_bits=64, random_state=0).fit(train, labels)
+encoder = DistilHash(n_bits=32, random_state=0).fit(train, labels)
 by_codes = mean_ap(code_blocks(encoder.encode_queries(queries), encoder.encode(rows), relevant))
 
 # %%
+# Like MLR, another linear map, WARP ends near .74 here.
 figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 ax.plot(steps, curve, "o-", color="#009e73")
 for value, name in (
     (curve[-1], "WARP, 16 floats a row (128 bytes)"),
     (mean_ap(float_blocks(queries, rows, relevant)), "cosine of the vectors (512 bytes)"),
-    (by_codes, "DistilHash (8 bytes)"),
+    (by_codes, "DistilHash (4 bytes)"),
 ):
     if value != curve[-1]:
         ax.axhline(value, color="#0072b2" if value == by_codes else "0.4", linestyle="--")

@@ -33,6 +33,7 @@ for strength, drift in zip(strengths, found):
     print(f"{strength:.2f}: {drift.verdict} -- {drift.reasons[0]}")
 
 # %%
+# A little drift costs little, and the model stays. Then the old model falls behind.
 model, refit = ([getattr(drift.gain, name) for drift in found] for name in ("model", "refit"))
 figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 ax.plot(strengths, refit, "o-", color="#0072b2", label="after a refit")

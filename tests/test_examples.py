@@ -29,7 +29,7 @@ def test_a_script_has_a_title_that_the_gallery_lists_prose_and_a_picture(script)
     page = " ".join((EXAMPLES / "README.rst").read_text().split())
     assert f"*{title(script)}*" in page
     text = script.read_text()
-    assert len(re.findall(r"^# %%\n# \w", text, re.MULTILINE)) >= 2
+    assert len(re.findall(r"^# %%\n# \S", text, re.MULTILINE)) >= 2
     assert text.endswith("\nplt.show()\n")
 
 
