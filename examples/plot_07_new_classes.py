@@ -44,7 +44,7 @@ for name, encoder in (("labels only\n(4 bytes)", known_only), ("labels and unlab
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         codes = encoder.encode(X[database])
-    print(f"{encoder.about()['embedding']}: {[str(each.message) for each in told] or 'no warning'}")
+    print(f"{encoder.about()['embedding']}: {told[0].message if told else 'no warning'}")
     found[name] = scores(code_blocks(encoder.encode_queries(X[queries]), codes, relevant))
 
 # %%

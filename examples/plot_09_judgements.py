@@ -32,13 +32,13 @@ def mean_ap(model):
 
 
 # %%
-# A person grades 40 documents for each judged query: 1 if relevant, else 0. ``adapt_queries`` takes the map
+# A person grades 80 documents for each judged query: 1 if relevant, else 0. ``adapt_queries`` takes the map
 # only where held-out judged queries gain from it for sure.
 rng = np.random.default_rng(0)
 counts, with_map = [0, 50, 100, 200, 400, 797], [mean_ap(encoder)]
 for count in counts[1:]:
-    q = np.repeat(np.arange(count), 40)
-    d = np.concatenate([rng.choice(700, 40, replace=False) for _ in range(count)])
+    q = np.repeat(np.arange(count), 80)
+    d = np.concatenate([rng.choice(700, 80, replace=False) for _ in range(count)])
     graded = np.column_stack([q, d, asked[q] == shown[d]])
     adapted = encoder.adapt_queries(documents, Qrels(graded, queries[:count], unjudged="ignore"))
     assert (adapted.encode(documents) == codes).all()

@@ -70,9 +70,11 @@ def solve(losses, planes, alpha):
 # The loop: find a plane, add it, solve again. Every dual value is a lower bound of the optimum, every primal
 # value an upper one.
 W, losses, planes, alpha, upper, lower = np.zeros((24, 24)), [], [], np.zeros(0), [], []
-while len(losses) < 60:
+while len(losses) < 100:
     loss, G = most_violated(W)
     upper.append((W**2).sum() / 2 + C * (loss - (W * G).sum()))
+    if upper[-1] == min(upper):
+        best_W = W
     if lower and min(upper) - lower[-1] < 0.01 * lower[-1]:
         break
     losses, planes = [*losses, loss], [*planes, G]
@@ -82,23 +84,23 @@ while len(losses) < 60:
 
 # %%
 # Check without the oracle: for AUC the loss is a mean of hinges over pairs, which are summed here one by one.
-near, far = distances(W)
+near, far = distances(best_W)
 hinges = [
     np.maximum(0, 1 - 2 * (far[c:d] - near[a:b, None])).mean()
     for a, b, c, d in zip(
         comparisons.near_ptr, comparisons.near_ptr[1:], comparisons.far_ptr, comparisons.far_ptr[1:]
     )
 ]
-primal = (W**2).sum() / 2 + C * np.mean(hinges)
+primal = (best_W**2).sum() / 2 + C * np.mean(hinges)
 print(f"{len(losses)} planes: the optimum lies between {lower[-1]:.4f} and {primal:.4f}")
 assert lower[-1] <= primal * (1 + 1e-6)
-assert primal - lower[-1] < 0.02 * primal
+assert primal - lower[-1] < 0.011 * primal
 
 # %%
 # Mean average precision of 400 other rows among 897 others. With C from 10 to 1,000, that of the metric
 # changes by .01. Codes of 4 bytes that are learned from the same labels find more than a linear metric can.
 queries, rows, relevant = X[500:900], X[900:], same_label(y[500:900], y[900:])
-values, vectors = np.linalg.eigh(W)
+values, vectors = np.linalg.eigh(best_W)
 learned = vectors * np.sqrt(np.maximum(values, 0))
 encoder = DistilHash(n_bits=32, random_state=0).fit(train, labels)
 found = {
