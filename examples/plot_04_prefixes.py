@@ -25,7 +25,7 @@ def mean_ap(encoder, n_bits):
     return retrieval(code_blocks(queries, codes, relevant), ["map"]).mean["map"]
 
 
-lengths, own_lengths = [1, 2, 4, 6, 8, 12, 16, 24, 32], [4, 8, 16, 32]
+lengths, own_lengths = [1, 2, 4, 6, 8, 12, 16, 24, 32], [4, 8, 32]
 figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for make, labels, name, colour, marker in (
     (DistilHash, y[:600], "DistilHash, with labels", "#0072b2", "o"),

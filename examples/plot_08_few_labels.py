@@ -29,9 +29,10 @@ def mean_ap(encoder):
     return retrieval(blocks, ["map"]).mean["map"]
 
 
-counts, alone, helped = [2, 5, 10, 20], [], []
+order = np.random.default_rng(0).permutation(1547)
+counts, alone, helped = [2, 5, 20], [], []
 for count in counts:
-    rows = np.concatenate([np.flatnonzero(y[:1547] == digit)[:count] for digit in range(10)])
+    rows = np.concatenate([order[y[order] == digit][:count] for digit in range(10)])
     labels_only = DistilHash(n_bits=16, random_state=0).fit(X[rows], y[rows])
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "many of these rows are like no class")
@@ -41,7 +42,7 @@ for count in counts:
 without = mean_ap(DistilHash(n_bits=16, random_state=0).fit(database[:1000]))
 
 # %%
-# With the database as ``unlabeled``, two labels a class do nearly what twenty do without.
+# With the database as ``unlabeled``, two labels a class do what five do without. Twenty need no help.
 figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 ax.plot(counts, helped, "o-", color="#0072b2", label="labels, and the database as unlabeled")
 ax.plot(counts, alone, "s-", color="#d55e00", label="labels only")
