@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
+CODE := src tests benchmarks examples docs
 PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n auto --dist worksteal
 
-.PHONY: setup demo check test coverage lint format bench-smoke clean
+.PHONY: setup demo check test coverage lint format docs bench-smoke clean
 
 setup: $(STAMP)
 
@@ -30,16 +31,22 @@ coverage: setup
 	$(PYTEST) --cov=structhash --cov-report=term:skip-covered
 
 lint: setup
-	$(RUN) -m ruff check src tests benchmarks examples
-	$(RUN) -m ruff format --check src tests benchmarks examples
+	$(RUN) -m ruff check $(CODE)
+	$(RUN) -m ruff format --check $(CODE)
 	$(RUN) -m mypy
 
 format: setup
-	$(RUN) -m ruff check --fix src tests benchmarks examples
-	$(RUN) -m ruff format src tests benchmarks examples
+	$(RUN) -m ruff check --fix $(CODE)
+	$(RUN) -m ruff format $(CODE)
+
+# The site, in the folder site: warnings are errors, links between pages are checked.
+docs: setup
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m sphinx -q -W --keep-going -b html docs site
+	$(RUN) docs/_site/links.py site
 
 bench-smoke: setup
 	$(RUN) benchmarks/smoke.py
 
 clean:
-	rm -rf $(VENV) demo-output .coverage
+	rm -rf $(VENV) demo-output .coverage site docs/api docs/gallery docs/more

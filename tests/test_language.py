@@ -25,6 +25,7 @@ def pages():
         ROOT / "README.md",
         ROOT / "CONTRIBUTING.md",
         *sorted(ROOT.glob("docs/*.md")),
+        *sorted(ROOT.glob("docs/tutorials/*.md")),
         *sorted(ROOT.glob("benchmarks/*.py")),
         *sorted(ROOT.glob("examples/*")),
     ]:

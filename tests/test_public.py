@@ -13,7 +13,7 @@ import structhash
 
 ROOT = Path(__file__).parents[1]
 SOURCES = Path(structhash.__file__).parent
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/tutorials/*.md"))]
 EXTRAS = (
     "faiss",
     "hdf5",
@@ -91,7 +91,13 @@ def test_the_development_extra_brings_the_others(project):
 
 
 def test_every_extra_has_a_use(project):
-    assert set(project["optional-dependencies"]) == {*EXTRAS, LARGE, "benchmarks", "dev"}
+    assert set(project["optional-dependencies"]) == {
+        *EXTRAS,
+        LARGE,
+        "benchmarks",
+        "dev",
+        "docs",
+    }  # docs: see test_site
 
 
 def test_imports_and_requirements_are_read_right():

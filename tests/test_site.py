@@ -1,0 +1,87 @@
+"""The pages of the site: all can be reached, their links lead somewhere, and their snippets run."""
+
+import doctest
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md")])
+WITH_SERVER = {"stores", "postgresql"}  # tests/stores runs them
+
+
+def links(page):
+    """Files that a page links, without those of other sites."""
+    text = re.sub(r"^```.*?^```|`[^`]*`", "", page.read_text(), flags=re.M | re.S)
+    for link in re.findall(r"\]\(([^)#\s]+)", text):
+        if not re.match(r"\w+:", link):
+            yield (page.parent / link).resolve()
+
+
+def snippets(page):
+    """All interactive snippets of a page, as one session."""
+    return "\n".join(re.findall(r"^```pycon\n(.*?)^```", page.read_text(), re.M | re.S))
+
+
+def test_every_page_can_be_reached_from_the_index():
+    reached, ahead = set(), [DOCS / "index.md"]
+    while ahead:
+        page = ahead.pop()
+        reached.add(page)
+        ahead += [link for link in links(page) if link.suffix == ".md" and link not in reached]
+    assert not sorted(page.name for page in set(PAGES) - reached)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_to_files(page):
+    assert not [link for link in links(page) if not link.exists()]
+
+
+def test_the_sidebar_has_every_page():
+    text = (DOCS / "index.md").read_text()
+    listed = {(DOCS / link).resolve() for link in re.findall(r"^- \[[^]]*\]\(([^)#]+)\): ", text, re.M)}
+    assert {*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"} == listed | {DOCS / "index.md"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if snippets(page) and page.stem not in WITH_SERVER],
+    ids=lambda page: page.stem,
+)
+def test_snippets_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    test = doctest.DocTestParser().get_doctest(snippets(page), {}, page.name, str(page), 0)
+    failed, tried = doctest.DocTestRunner().run(test)
+    assert tried
+    assert failed == 0
+
+
+def test_the_site_is_built_from_the_extra():
+    names = {
+        "furo": "furo",
+        "myst-parser": "myst_parser",
+        "sphinx": "sphinx",
+        "sphinx-copybutton": "sphinx_copybutton",
+    }
+    names["sphinx-gallery"] = "sphinx_gallery"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = {re.match(r"[\w-]+", line).group() for line in project["optional-dependencies"]["docs"]}
+    assert declared == {"structhash", *names}
+    conf = (DOCS / "conf.py").read_text()
+    assert not [name for name in names.values() if f'"{name}' not in conf and name != "sphinx"]
+
+
+def test_links_of_a_built_site_that_lead_nowhere_are_found(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#here">1</a><a href="b.html#gone">2</a><a href="https://x.org">3</a>'
+    )
+    (tmp_path / "b.html").write_text(
+        '<p id="here"></p><img src="no.png"><a href="#here">4</a><a href="#top"></a>'
+    )
+    found = runpy.run_path(str(DOCS / "_site" / "links.py"))["broken_links"](tmp_path)
+    assert sorted(found) == ["a.html: b.html#gone", "b.html: #top", "b.html: no.png"]
