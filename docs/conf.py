@@ -71,9 +71,9 @@ def sidebar(text):
     """Toctrees of the pages that each section of the index links in its list."""
     for section in re.split(r"^## ", text, flags=re.M)[1:]:
         caption, _, body = section.partition("\n")
-        targets = re.findall(r"^- \[[^]]*\]\(([^)#:]+)\.\w+\)", body, re.M)
-        if targets:
-            yield toctree(caption.strip(), targets)
+        entries = re.findall(r"^- \[([^]]*)\]\(([^)#:]+)\.\w+\)", body, re.M)
+        if entries:
+            yield toctree(caption.strip(), [f"{title} <{target}>" for title, target in entries])
 
 
 def arrange(app, name, source):

@@ -5,6 +5,7 @@ import re
 import runpy
 import tomllib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -59,6 +60,15 @@ def test_snippets_run(page, tmp_path, monkeypatch):
     failed, tried = doctest.DocTestRunner().run(test)
     assert tried
     assert failed == 0
+
+
+def test_the_pictures_of_the_method_are_what_their_script_draws(tmp_path):
+    runpy.run_path(str(ROOT / "benchmarks" / "method_pictures.py"))["main"](tmp_path)
+    for name in ("bits.svg", "seam.svg"):
+        drawn, shown = (ElementTree.parse(folder / name) for folder in (tmp_path, DOCS / "pictures"))
+        one, other = ([(node.tag, node.text) for node in tree.iter()] for tree in (drawn, shown))
+        assert one == other
+        assert len(one) > 50
 
 
 def test_the_site_is_built_from_the_extra():
