@@ -52,6 +52,7 @@ if any((ROOT / "examples").glob("plot_*.py")):
         "examples_dirs": str(ROOT / "examples"),
         "gallery_dirs": "gallery",
         "filename_pattern": r"/plot_",
+        "within_subsection_order": "FileNameSortKey",
         "parallel": 2,
         "abort_on_example_error": True,
         "download_all_examples": False,
@@ -79,7 +80,7 @@ def sidebar(text):
 def arrange(app, name, source):
     """Fill the sidebar, lead links to copied pages, show linked source, and drop links to folders."""
     text, up = source[0], "../" * name.count("/")
-    for path, copy in COPIES.items():
+    for path, copy in {**COPIES, **GALLERY}.items():
         page = f"{up}../{path}" if "docs" not in path else up + path.removeprefix("docs/")
         text = text.replace(f"]({page}", f"]({up}{copy}")
     here = (HERE / name).parent
@@ -95,6 +96,7 @@ COPIES = {
     "CHANGELOG.md": "more/changelog.md",
     "docs/search.md": "more/search.md",  # search.html is the page of Sphinx's own search
 }
+GALLERY = {"examples/README.rst": "gallery/index.rst"} if "sphinx_gallery.gen_gallery" in extensions else {}
 
 
 def copy_pages(app):
