@@ -42,7 +42,7 @@ format: setup
 # The site, in the folder site: warnings are errors, links between pages are checked.
 docs: setup
 	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
-	OPENBLAS_NUM_THREADS=1 $(RUN) -m sphinx -q -W --keep-going -b html docs site
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m sphinx -q -E -W --keep-going -b html docs site
 	$(RUN) docs/_site/links.py site
 
 bench-smoke: setup

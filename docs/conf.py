@@ -23,6 +23,7 @@ extensions = [
 ]
 exclude_patterns = ["_site", "search.md"]
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = "structhash"
 html_static_path = ["_site/static"]
 html_css_files = ["site.css"]
@@ -78,7 +79,7 @@ def sidebar(text):
 
 
 def arrange(app, name, source):
-    """Fill the sidebar, lead links to copied pages, show linked source, and drop links to folders."""
+    """Fill the sidebar, lead links to copied pages, link names, show linked source, drop links to folders."""
     text, up = source[0], "../" * name.count("/")
     for path, copy in {**COPIES, **GALLERY}.items():
         page = f"{up}../{path}" if "docs" not in path else up + path.removeprefix("docs/")
@@ -86,6 +87,8 @@ def arrange(app, name, source):
     here = (HERE / name).parent
     text = re.sub(r"\[([^]]*)\]\((\.\./[^)#]*)\)", lambda m: m[0] if (here / m[2]).is_file() else m[1], text)
     text = re.sub(r"^\[[^]]*\]\((\.\./[^)]*\.py)\)$", r"\g<0>\n\n```{literalinclude} \1\n```", text, flags=re.M)
+    text = re.sub(r"(?<![`\w])`(structhash(?:\.[A-Za-z_]\w*)+)`", r"{py:obj}`\1`", text)
+    text = fenced(text)
     pages = sorted(f"api/{path.stem}" for path in (HERE / "api").glob("*.rst"))
     trees = {"index": sidebar(text), "api": [toctree("", pages)]}
     source[0] = "\n".join([text, *trees.get(name, ())])
@@ -97,6 +100,17 @@ COPIES = {
     "docs/search.md": "more/search.md",  # search.html is the page of Sphinx's own search
 }
 GALLERY = {"examples/README.rst": "gallery/index.rst"} if "sphinx_gallery.gen_gallery" in extensions else {}
+
+
+def fenced(text):
+    """Text with its indented sessions and commands in fences that say which language they are."""
+
+    def fence(match):
+        language = "pycon" if match[1].startswith(">>>") else "console"
+        lines = [line.removeprefix("    ") for line in match[0].rstrip().splitlines()]
+        return "\n".join([f"```{language}", *lines, "```", ""])
+
+    return re.sub(r"(?<=\n\n)    (>>>|structhash |python ).*\n(?:(?:\n(?=    ))?    .*\n)*", fence, text)
 
 
 def copy_pages(app):

@@ -9,6 +9,10 @@ import structhash
 
 __all__ = ["public_packages", "write_api_pages"]
 
+FOREIGN = (
+    "TransformerMixin, BaseEstimator, object"  # whose methods the pages of ``structhash`` itself leave out
+)
+
 
 def is_public(name):
     """Whether no part of a dotted name is private."""
@@ -34,7 +38,8 @@ def public_packages():
 def directive(path, thing):
     """The directive that documents a public thing under its dotted name."""
     if inspect.isclass(thing):
-        return f".. autoclass:: {path}\n\n"
+        inherited = f"   :inherited-members: {FOREIGN}\n" if path.count(".") == 1 else ""
+        return f".. autoclass:: {path}\n{inherited}\n"
     if inspect.isroutine(thing):
         return f".. autofunction:: {path}\n\n"
     value = repr(thing)
@@ -47,12 +52,18 @@ def heading(text, line):
     return f"{text}\n{line * len(text)}\n\n"
 
 
+def order(module, public):
+    """Where a name comes on its page: classes, functions, values, each by name."""
+    thing = getattr(module, public)
+    return not inspect.isclass(thing), not inspect.isroutine(thing), public.lower()
+
+
 def module_text(name, seen, line):
     """Docstring of a module, then its public names that no text before has."""
     module = importlib.import_module(name)
     options = "   :no-members:\n" + "   :no-index:\n" * (not inspect.ismodule(named(name)))
     parts = [heading(name, line), f".. automodule:: {name}\n{options}\n"]
-    for public in getattr(module, "__all__", ()):
+    for public in sorted(getattr(module, "__all__", ()), key=lambda public: order(module, public)):
         thing = getattr(module, public)
         key = id(thing) if not isinstance(thing, (int, float, str)) else f"{name}.{public}"
         if key not in seen:

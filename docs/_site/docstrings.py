@@ -18,6 +18,8 @@ def escaped(text):
 
 def target(name, module):
     """Dotted name of what a name in a docstring means to its module; None for parameters and other words."""
+    if name.startswith("structhash."):
+        return name
     head, _, rest = name.partition(".")
     thing = vars(module).get(head)
     if inspect.isclass(thing) or inspect.isroutine(thing):
