@@ -35,13 +35,14 @@ suppress_warnings = ["misc.highlighting_failure"]  # $1 in SQL
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-REQUESTS = (
-    "set_fit_request, set_partial_fit_request, set_score_request, set_transform_request"  # scikit-learn's
+FOREIGN_METHODS = (  # methods of scikit-learn that every estimator has
+    "set_fit_request, set_partial_fit_request, set_score_request, set_transform_request, set_output, "
+    "get_metadata_routing, get_feature_names_out"
 )
 default_role = "py:obj"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": True, "exclude-members": REQUESTS}
+autodoc_default_options = {"members": True, "show-inheritance": True, "exclude-members": FOREIGN_METHODS}
 napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_custom_sections = [("Attributes", "params_style")]
