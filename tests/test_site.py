@@ -3,11 +3,18 @@
 import doctest
 import re
 import runpy
+import shlex
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_digits
+
+import structhash.search
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -21,6 +28,11 @@ def links(page):
     for link in re.findall(r"\]\(([^)#\s]+)", text):
         if not re.match(r"\w+:", link):
             yield (page.parent / link).resolve()
+
+
+def helper(name):
+    """What a script of the site defines."""
+    return runpy.run_path(str(DOCS / "_site" / f"{name}.py"))
 
 
 def snippets(page):
@@ -45,6 +57,8 @@ def test_links_lead_to_files(page):
 def test_the_sidebar_has_every_page():
     text = (DOCS / "index.md").read_text()
     listed = {(DOCS / link).resolve() for link in re.findall(r"^- \[[^]]*\]\(([^)#]+)\): ", text, re.M)}
+    entries = "".join(helper("pages")["sidebar"](text.replace("](../", "](")))
+    assert entries.count("<") == len(listed)
     others = {ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "examples/README.rst")}
     assert {*PAGES} | others == listed | {DOCS / "index.md"}
 
@@ -94,5 +108,32 @@ def test_links_of_a_built_site_that_lead_nowhere_are_found(tmp_path):
     (tmp_path / "b.html").write_text(
         '<p id="here"></p><img src="no.png"><a href="#here">4</a><a href="#top"></a>'
     )
-    found = runpy.run_path(str(DOCS / "_site" / "links.py"))["broken_links"](tmp_path)
+    found = helper("links")["broken_links"](tmp_path)
     assert sorted(found) == ["a.html: b.html#gone", "b.html: #top", "b.html: no.png"]
+
+
+def test_indented_sessions_get_a_language():
+    text = "a\n\n    >>> 1\n    1\n\n    >>> 2\n    2\n\nb\n\n    structhash demo\n\n    f(x)\n"
+    sessions = "```pycon\n>>> 1\n1\n\n>>> 2\n2\n```\n"
+    assert (
+        helper("pages")["fenced"](text) == f"a\n\n{sessions}\nb\n\n```console\nstructhash demo\n\nf(x)\n```\n"
+    )
+
+
+def test_signs_in_docstrings_are_no_markup_and_names_are_links():
+    marked = helper("docstrings")["marked"]
+    assert marked("|z_j| * weights_ of `k`", structhash.search) == r"\|z_j\| \* weights\_ of ``k``"
+    assert marked("`Exact.add`", structhash.search) == ":py:obj:`Exact.add <structhash.search.exact.Exact.add>`"
+    assert marked("``Exact``", structhash.search) == "``Exact``"
+
+
+@pytest.mark.slow
+def test_commands_of_the_tutorial_on_thumbnails(tmp_path):
+    X, y = load_digits(return_X_y=True)
+    np.savez(tmp_path / "digits.npz", X=X, y=y)
+    text = (DOCS / "tutorials" / "thumbnails.md").read_text()
+    commands = re.findall(r"^\$ structhash (.*)", text, re.M)
+    assert len(commands) == 2
+    for command in commands:
+        subprocess.run([sys.executable, "-m", "structhash", *shlex.split(command)], cwd=tmp_path, check=True)
+    assert (tmp_path / "result.html").read_text().count("data:image/png") > 50
