@@ -61,6 +61,8 @@ if any((ROOT / "examples").glob("plot_*.py")):
         "write_computation_times": False,
         "show_signature": False,
     }
+else:
+    exclude_patterns.append("gallery")  # of an earlier build
 
 
 def setup(app):
