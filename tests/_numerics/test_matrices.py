@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
@@ -77,3 +78,9 @@ def test_what_is_no_matrix_of_finite_numbers_is_refused(given, error, message):
 def test_numbers_in_any_container_are_one_matrix():
     for given in ([[1, 2]], pd.DataFrame({"a": [1], "b": [2]}).convert_dtypes(), np.array([[1, 2]], object)):
         np.testing.assert_array_equal(read_matrix(given), [[1, 2]])
+
+
+def test_a_frame_without_rows_yet_is_refused():
+    lazy = pl.DataFrame({"a": [1.0], "b": [2.0]}).lazy()
+    with pytest.raises(TypeError, match=r"X is .*, which has no rows yet; give X.collect\(\)"):
+        open_matrix(lazy)

@@ -130,7 +130,7 @@ def test_a_model_from_a_file_needs_no_faiss(cls, tmp_path, monkeypatch):
     np.testing.assert_array_equal(again.encode(X), codes)
     np.testing.assert_array_equal(again.prepare_queries(Q).values, values)
     with pytest.raises(
-        ImportError, match=rf"{cls.__name__} needs faiss to learn.*pip install structhash\[faiss\]"
+        ImportError, match=rf"{cls.__name__} needs faiss, which.*pip install structhash\[faiss\]"
     ):
         cls(20).fit(X)
 

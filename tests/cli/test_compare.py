@@ -136,7 +136,7 @@ PROTOCOLS = (
         ("test.npz --bits 16,0", ["--bits '16,0': give whole numbers of at least 1, separated by commas"]),
         ("test.npz --seeds 0,,1", ["--seeds '0,,1': give whole numbers of at least 0"]),
         ("x.npy", ["--protocol seen judges by them (judged: by Q and qrels, neighbours: by X alone)"]),
-        ("m.index", ["known are .csv, .hdf5", "it is a structhash file of kind 'index.exact'"]),
+        ("m.index", ["known are .csv, .csv.gz, .hdf5", "it is a structhash file of kind 'index.exact'"]),
         ("test.npz --protocol judged", ["holds no queries Q and judgements qrels"]),
         ("judged.npz --protocol judged --methods lsh", ["give at least 2"]),
         ("judged.npz --protocol judged --methods one_hot", ["'one_hot'"]),

@@ -1,5 +1,6 @@
 """``structhash encode`` into a folder: parts, reruns, and processes that are killed."""
 
+import contextlib
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash import load_model
+from structhash.cli._appending import alone_in
 from structhash.io import load_codes
 
 X = load_digits().data.astype(np.float32)
@@ -115,6 +117,78 @@ def test_a_part_that_fails_leaves_the_others(machine, run, here, source, tmp_pat
     assert machine("encode", "m", source, "-o", tmp_path / "out")["complete before"] == 2
 
 
+def test_files_that_are_in_the_way_are_refused_before_a_part_is_made(run, here, source, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    pq.write_table(pa.table({"mine": [1]}), out / "part-4.parquet")
+    refused = run("encode", "m", source, "-o", out)
+    assert "part-4.parquet: it is a Parquet (.parquet) file, not codes; give another name" in refused.stderr
+    assert [each.name for each in out.iterdir()] == ["part-4.parquet"]
+    assert run("encode", "m", source, "-o", out, "--force").exit_code == 0
+    assert len(load_codes(out).table) == 240
+
+
+def test_an_output_that_the_next_run_would_read_is_refused(run, here, source):
+    for data, out in ((source, "out"), (source, "c.parquet"), (source / "*.parquet", "c.parquet")):
+        refused = run("encode", "m", data, "-o", source / out)
+        assert (refused.exit_code, "would be a part of" in refused.stderr) == (2, True), refused.stderr
+    assert len(list(source.iterdir())) == N_PARTS
+    assert run("encode", "m", source / "part-*.parquet", "-o", source / "codes.parquet").exit_code == 0
+
+
+def test_rows_of_another_length_are_refused_with_the_file(run, here, tmp_path):
+    np.save(tmp_path / "x.npy", X[:3, :9])
+    refused = run("encode", "m", tmp_path / "x.npy", "-o", tmp_path / "c")
+    assert "x.npy has rows of 9 features, and the model encodes rows of 64 features" in refused.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [(), ("--lists", "--bits", 9, "--queries")])
+def test_several_processes_write_the_same_bytes(machine, run, here, source, tmp_path, words):
+    one, two = (("encode", "m", source, "-o", tmp_path / name, *words) for name in ("one", "two"))
+    expected = machine(*one)
+    assert machine(*two, "--jobs", 2) == {**expected, "file": str(tmp_path / "two")}
+    assert content(tmp_path / "two") == content(tmp_path / "one")
+    assert machine(*two, "--jobs", 3)["complete before"] == 5
+
+
+@pytest.mark.slow
+def test_a_file_that_fails_in_a_process_is_named(run, machine, here, source, tmp_path):
+    rows = X[:60].copy()
+    rows[7, 3] = np.nan
+    write_part(source, 2, rows, 120)
+    refused = run("encode", "m", source, "-o", tmp_path / "out", "--jobs", 2)
+    assert (refused.exit_code, "part-2.parquet holds 1 NaN" in refused.stderr) == (2, True), refused.stderr
+    write_part(source, 2, X[320:380], 120)
+    machine("encode", "m", source, "-o", tmp_path / "out")
+    assert len(load_codes(tmp_path / "out").table) == 240
+
+
+def test_lists_are_codes_as_bytes_are(machine, run, here, source, tmp_path):
+    machine("encode", "m", source, "-o", tmp_path / "out")
+    machine("index", tmp_path / "out", "-o", tmp_path / "i")
+    machine("encode", "m", source, "-o", tmp_path / "lists", "--lists")
+    machine("index", tmp_path / "lists", "-o", tmp_path / "j")
+    assert (tmp_path / "i").read_bytes() == (tmp_path / "j").read_bytes()
+    assert machine("encode", "m", source, "-o", tmp_path / "out", "--lists")["complete before"] == 0
+    assert content(tmp_path / "out") == content(tmp_path / "lists")
+
+
+def test_a_folder_that_another_run_writes_into_is_refused(run, machine, here, source, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    with alone_in(out):
+        refused = run("encode", "m", source, "-o", out)
+    assert (refused.exit_code, f"another process writes into {out}" in refused.stderr) == (2, True)
+    assert not list(out.iterdir())
+    assert machine("encode", "m", source, "-o", out)["rows"] == 240
+
+
+def test_options_that_do_not_fit_the_output_are_refused(assert_refused, source):
+    assert_refused(["encode", "m", "x.npy", "-o", "new.npy", "--lists"], "ends in .parquet, not new.npy")
+    assert_refused(["encode", "m", source, "-o", "new.parquet", "--jobs", "2"], "--jobs 2 encodes each file")
+
+
 _KILLED = """
 import os, signal, sys
 from structhash.cli.commands import app
@@ -146,3 +220,37 @@ def test_a_process_killed_at_any_moment_and_run_again_gives_the_same_bytes(machi
         assert content(out) == content(whole), moment
         shutil.rmtree(out)
     assert killed >= 5
+
+
+_STARTED = "import sys; from structhash.cli.commands import app; print(flush=True); app(sys.argv[1:])"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("jobs", "n_moments"), [(1, 10), (2, 4)])
+def test_random_moments_of_an_end_by_force_leave_no_trace(machine, here, source, tmp_path, jobs, n_moments):
+    out, whole, rng = tmp_path / "out", tmp_path / "whole", np.random.default_rng(jobs)
+    for part in range(N_PARTS):
+        rows = np.tile(X[200:500], (15, 1))[part:]
+        write_part(source, part, rows, part * len(rows))
+    machine("fit", here / "x.npy", "-o", tmp_path / "lsh", "--method", "lsh", "--bits", 16)
+    words = ["encode", tmp_path / "lsh", source, "--jobs", jobs, "-o"]
+    machine("encode", tmp_path / "lsh", source, "-o", whole)
+    ended, lasts = 0, 3 if jobs == 1 else 8  # seconds that are more than a run takes
+    for _ in range(n_moments):
+        process = subprocess.Popen(
+            [sys.executable, "-c", _STARTED, *map(str, words), str(out)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        process.stdout.readline()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=lasts * rng.random())
+        process.kill()
+        ended += process.wait() == -signal.SIGKILL
+        process.stdout.close()
+    assert ended
+    machine("encode", tmp_path / "lsh", source, "-o", out)
+    for path in source.iterdir():  # other processes of a run that was killed end their part
+        assert (out / path.name).read_bytes() == (whole / path.name).read_bytes()
+    assert (out / "manifest.json").read_bytes() == (whole / "manifest.json").read_bytes()

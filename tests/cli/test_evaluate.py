@@ -85,3 +85,20 @@ def test_a_distance_of_the_methods_own(machine, done, here, tmp_path):
 )
 def test_bad_input_is_refused(assert_refused, words, parts):
     assert_refused(f"evaluate {words} -o new", *parts)
+
+
+def test_queries_and_judgements_come_from_files_of_their_own(machine, here, tmp_path):
+    data = np.load("judged.npz")
+    np.save(tmp_path / "x.npy", data["X"])
+    np.save(tmp_path / "q.npy", data["Q"])
+    (tmp_path / "qrels.txt").write_text("".join(f"{q} 0 {d} {g}\n" for q, d, g in data["qrels"]))
+    words = ("--query-file", tmp_path / "q.npy", "--qrels", tmp_path / "qrels.txt")
+    found, expected = (
+        machine("evaluate", "m", tmp_path / "x.npy", *words),
+        machine("evaluate", "m", "judged.npz"),
+    )
+    assert found["lines"] == expected["lines"]
+    assert found["relevance"] == expected["relevance"]
+    machine("fit", tmp_path / "x.npy", "-o", tmp_path / "a", "--bits", 8, *words)
+    machine("fit", "judged.npz", "-o", tmp_path / "b", "--bits", 8)
+    assert load_model(tmp_path / "a").fingerprint() == load_model(tmp_path / "b").fingerprint()

@@ -1,6 +1,7 @@
 """``structhash export``."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -38,6 +39,19 @@ def test_onnx_has_no_encoder_of_ours(machine, done, here, tmp_path):
     found = machine(*words, "--force")
     assert "encoder" not in found
     assert found["bytes"] == (tmp_path / "m.onnx").stat().st_size
+
+
+@pytest.mark.parametrize("to", ["onnx", "npz", "json", "sql", "postgresql"])
+def test_an_export_replaces_an_export_and_nothing_else(machine, run, done, here, tmp_path, to):
+    done("fit", here / "x.npy", "-o", tmp_path / "lsh", "--method", "lsh", "--bits", 8)
+    out = tmp_path / f"e.{to}"
+    for _ in range(2):
+        machine("export", tmp_path / "lsh", "--to", to, "-o", out)
+    out.write_text("-- my own SQL for structhash\n")
+    refused = run("export", tmp_path / "lsh", "--to", to, "-o", out)
+    assert (refused.exit_code, "not export; give another name" in refused.stderr) == (2, True)
+    shutil.copy(here / "train.npz", out)
+    assert run("export", tmp_path / "lsh", "--to", to, "-o", out).exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -394,7 +394,7 @@ BAD = {
         "train.npz --neighbours --method structhash:C=auto",
         "C='auto' is chosen by labels",
     ),
-    "unknown extension": ("data.txt", "known are .csv, .hdf5"),
+    "unknown extension": ("data.txt", "known are .csv, .csv.gz, .hdf5"),
     "model as data": ("m", "it is a structhash file of kind 'model'"),
     "garbage": ("garbage.npz", ""),
     "n_bits 0": ("train.npz --bits 0", "--bits"),

@@ -240,3 +240,36 @@ def test_a_backend_with_settings(done, machine, here, tmp_path):
 )
 def test_settings_that_a_backend_does_not_have_are_refused(assert_refused, backend, message):
     assert_refused(f"index m.npy -o new --backend {backend}", message)
+
+
+def test_a_report_says_which_index_was_replaced(machine, here, tmp_path):
+    assert "replaced" not in machine("index", "m.codes", "-o", tmp_path / "i")
+    assert machine("index", "m.codes", "-o", tmp_path / "i")["replaced"] == "an index of 300 codes"
+    assert "replaced" not in machine("index", "m.codes", "-o", tmp_path / "i", "--append")
+
+
+@pytest.fixture(scope="module")
+def centroid_codes(place, done, tmp_path_factory):
+    """Codes of a product quantiser: a file that says so."""
+    folder = tmp_path_factory.mktemp("centroids")
+    done("fit", place / "x.npy", "-o", folder / "pq", "--method", "pq", "--bits", 16)
+    done("encode", folder / "pq", place / "x.npy", "-o", folder / "codes")
+    return folder / "codes"
+
+
+@pytest.mark.parametrize("backend", ["hnsw", "multi_hash"])
+def test_an_index_that_compares_bits_refuses_numbers_of_centroids(assert_refused, centroid_codes, backend):
+    words = ["index", centroid_codes, "-o", "new", "--backend", backend]
+    assert_refused(words, "numbers of centroids", f"and {backend} compares bits; use --backend exact, flat")
+
+
+def test_numbers_of_centroids_are_searched_with_vectors_only(
+    run, machine, assert_refused, centroid_codes, tmp_path
+):
+    machine("index", centroid_codes, "-o", tmp_path / "i")
+    message = "no query could share their bits: give the vectors, with --model MODEL and --reader auto"
+    assert_refused(["search", tmp_path / "i", centroid_codes], message)
+    assert_refused(["dedup", centroid_codes, "--radius", "1"], "says nothing about their rows")
+    model = centroid_codes.with_name("pq")
+    words = ("search", tmp_path / "i", "x.npy", "--model", model, "--reader", "auto", "-k", 1)
+    assert run(*words).exit_code == 0

@@ -40,3 +40,13 @@ def test_an_index_of_an_unknown_model_is_warned_of(run, done, here, tmp_path):
 )
 def test_bad_input_is_refused(assert_refused, words, parts):
     assert_refused(f"merge {words}", *parts)
+
+
+def test_files_that_share_an_id_are_named(machine, assert_refused, here, tmp_path):
+    for name, first in (("a", 0), ("b", 300), ("c", 599)):
+        np.save(tmp_path / "ids.npy", np.arange(first, first + 300))
+        machine("index", "m.codes", "-o", tmp_path / name, "--ids", tmp_path / "ids.npy")
+    a, b, c = (tmp_path / name for name in "abc")
+    assert machine("merge", a, b, "-o", tmp_path / "new")["codes"] == 600
+    assert machine("merge", a, b, "-o", tmp_path / "new")["replaced"] == "an index of 600 codes"
+    assert_refused(["merge", a, b, c, "-o", "new"], f"{b} and {c} both have the id 599")

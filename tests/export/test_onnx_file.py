@@ -4,14 +4,13 @@
 may be within it and differ.
 """
 
-import builtins
 import json
+import sys
 from io import BytesIO
 
 import numpy as np
 import pytest
 
-from structhash import DistilHash
 from structhash.export import export_model
 from structhash.export.encoder import Encoder
 from structhash.export.model import npz_bytes
@@ -55,12 +54,8 @@ def test_codes_and_values_are_those_of_the_model(model_of, rows, assert_same_cod
 @pytest.mark.slow
 @pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.parametrize("name", ["banking77_minilm", "cifar10_gist512", "mnist"])
-def test_ten_thousand_rows_of_real_data(data_folder, assert_same_codes, name, labelled):
-    with np.load(data_folder / f"{name}.npz") as file:
-        drawn = np.random.default_rng(0).permutation(len(file["X"]))[:11_000]
-        X, y = file["X"][drawn].astype(np.float32), file["y"][drawn]
-    model = DistilHash(64, random_state=0).fit(X[:1000], y[:1000] if labelled else None)
-    rows = X[1000:]
+def test_ten_thousand_rows_of_real_data(real_model_of, assert_same_codes, name, labelled):
+    model, rows = real_model_of(name, labelled)
     exported = export_model(model)
     found, alone = outputs_of(session_of(exported), rows), Encoder(BytesIO(npz_bytes(exported)))
     for queries, codes in ((False, "codes"), (True, "query_codes")):
@@ -101,14 +96,8 @@ def test_a_row_that_is_not_finite_has_values_that_say_so(model_of, rows):
 
 
 def test_without_onnx_the_extra_is_named(model_of, monkeypatch):
-    real = builtins.__import__
-
-    def lacking(name, *rest, **more):
-        if name == "onnx":
-            raise ImportError(name)
-        return real(name, *rest, **more)
-
     exported = export_model(model_of("centered"))
-    monkeypatch.setattr(builtins, "__import__", lacking)
-    with pytest.raises(ImportError, match=r"--to onnx needs onnx: pip install 'structhash\[onnx\]'"):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    message = r"the format onnx needs onnx, which is not installed; pip install structhash\[onnx\]"
+    with pytest.raises(ImportError, match=message):
         onnx_bytes(exported)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import psycopg
 import pytest
 
 from structhash.export import ENCODERS, export_model, write_export
@@ -72,14 +73,16 @@ def test_duckdb(folder, model_of, rows):
 
 
 @pytest.mark.slow
-def test_postgresql(postgres, model_of, rows):
+def test_postgresql(database, model_of, rows):
     model, listed = model_of("centered"), rows[:30].astype(float).tolist()
-    postgres.psql(postgresql_text(export_model(model)))
-    values = ",".join(f"({i}, ARRAY{row})" for i, row in enumerate(listed))
-    postgres.psql(f"CREATE TABLE documents AS SELECT * FROM (VALUES {values}) AS t(id, embedding);")
     code = next(each for each in blocks("sql") if "ALTER" in each)
-    answer = postgres.psql(code.replace("bit(64)", "bit(20)").replace("$1", f"ARRAY{listed[3]}"))
-    found = [tuple(map(int, pair)) for pair in re.findall(r"^ +(\d+) \| +(\d+)$", answer, re.M)]
+    *statements, search = code.replace("bit(64)", "bit(20)").strip().removesuffix(";").split(";")
+    with psycopg.connect(database) as connection:
+        connection.execute(postgresql_text(export_model(model)))
+        connection.execute("CREATE TABLE documents (id integer, embedding float8[])")
+        connection.cursor().executemany("INSERT INTO documents VALUES (%s, %s)", list(enumerate(listed)))
+        connection.execute(";".join(statements))
+        found = connection.execute(search.replace("$1", "%s::float8[]"), [listed[3]]).fetchall()
     codes = model.encode(rows[:30])
     distances = np.bitwise_count(codes ^ codes[3]).sum(axis=1)
     assert found == [(i, distances[i]) for i in np.argsort(distances, kind="stable")[:10]]

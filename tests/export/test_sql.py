@@ -1,6 +1,8 @@
 """SQL under DuckDB and PostgreSQL."""
 
 import numpy as np
+import psycopg
+import pyarrow as pa
 import pytest
 
 from structhash.codes import unpack
@@ -32,6 +34,18 @@ def test_duckdb_gives_the_codes_of_the_model(model_of, rows, connection, assert_
     assert found == np.bitwise_count(codes[0] ^ codes[1]).sum()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["banking77_minilm", "cifar10_gist512", "mnist"])
+def test_ten_thousand_rows_of_real_data(real_model_of, connection, assert_same_codes, name):
+    model, rows = real_model_of(name, labelled=False)
+    connection.execute(duckdb_text(export_model(model)))
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
+    connection.register("t", pa.table({"i": np.arange(len(rows)), "x": vectors}))
+    found = connection.execute("SELECT structhash_code(x) FROM t ORDER BY i").fetchall()
+    codes = np.frombuffer(b"".join(code for (code,) in found), np.uint8).reshape(len(rows), -1)
+    assert assert_same_codes(model, codes, rows) <= 1e-4
+
+
 def test_a_prefix_has_the_first_bits(model_of, rows, connection, assert_same_codes):
     model = model_of("centered")
     connection.execute(duckdb_text(export_model(model, 11)))
@@ -48,25 +62,22 @@ def test_duckdb_refuses_what_is_no_row(model_of, connection):
 
 
 @pytest.mark.slow
-def test_postgresql_gives_the_codes_of_the_model(model_of, rows, postgres, capfd):
+def test_postgresql_gives_the_codes_of_the_model(model_of, rows, database):
     for name in ("centered", "lsh"):
         model, values = model_of(name), rows[:100].astype(float).tolist()
-        postgres.psql(postgresql_text(export_model(model)))  # the second replaces the first
-        listed = ",".join(f"({i}, ARRAY{row})" for i, row in enumerate(values))
-        for side, encode in (("bits", model.encode), ("query_bits", model.encode_queries)):
-            text = postgres.psql(f"SELECT structhash_{side}(x) FROM (VALUES {listed}) AS t(i, x) ORDER BY i;")
-            found = [
-                line.strip() for line in text.splitlines() if set(line.strip()) in ({"0"}, {"1"}, {"0", "1"})
-            ]
-            expected = unpack(encode(rows[:100]), model.n_bits_)
-            np.testing.assert_array_equal([[int(bit) for bit in line] for line in found], expected)
-    for bad in (
-        "ARRAY[1, 2]",
-        "array_fill('NaN'::float8, ARRAY[64])",
-        "array_fill(NULL::float8, ARRAY[64])",
-    ):
-        postgres.psql(f"SELECT structhash_bits({bad});")
-        assert "ERROR:  structhash_bits: give an array of 64 finite numbers" in capfd.readouterr().err, bad
+        with psycopg.connect(database) as connection:
+            connection.execute(postgresql_text(export_model(model)))  # the second replaces the first
+            for side, encode in (("bits", model.encode), ("query_bits", model.encode_queries)):
+                statement = f"SELECT structhash_{side}(%s::float8[])::text"
+                found = [connection.execute(statement, [row]).fetchone()[0] for row in values]
+                expected = unpack(encode(rows[:100]), model.n_bits_)
+                np.testing.assert_array_equal([[int(bit) for bit in line] for line in found], expected)
+    for bad in ([1.0, 2.0], [float("nan")] * 64, [float("inf")] * 64, [None] * 64):
+        with (
+            psycopg.connect(database) as connection,
+            pytest.raises(psycopg.Error, match="structhash_bits: give an array of 64 finite numbers"),
+        ):
+            connection.execute("SELECT structhash_bits(%s::float8[])", [bad])
 
 
 @pytest.mark.parametrize("text", [duckdb_text, postgresql_text])

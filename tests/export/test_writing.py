@@ -64,6 +64,48 @@ def test_javascript_gives_the_codes_of_the_model(model_of, rows, by_node, assert
     assert found["refused"] == ["give 64 finite numbers"] * 6
 
 
+MANY = """
+import { readFileSync, writeFileSync } from "node:fs";
+import { Encoder } from "./encoder.mjs";
+const encoder = new Encoder(JSON.parse(readFileSync("model.json", "utf8")));
+const bytes = readFileSync("rows.bin");
+const rows = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+const width = encoder.about.n_features;
+for (const [name, queries] of [["codes", false], ["query_codes", true]]) {
+  const codes = [];
+  for (let at = 0; at < rows.length; at += width) {
+    codes.push(encoder.encode(rows.subarray(at, at + width), { queries }));
+  }
+  writeFileSync(name, Buffer.concat(codes));
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "labelled"),
+    [
+        ("banking77_minilm", True),  # a minute
+        ("banking77_minilm", False),
+        ("cifar10_gist512", False),
+        ("mnist", False),
+    ],
+)
+def test_ten_thousand_rows_of_real_data(real_model_of, assert_same_codes, tmp_path, name, labelled):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node on this machine")
+    model, rows = real_model_of(name, labelled)
+    shutil.copy(ENCODERS["json"], tmp_path)
+    write_export(export_model(model), tmp_path / "model.json", "json")
+    (tmp_path / "rows.bin").write_bytes(np.ascontiguousarray(rows).tobytes())
+    (tmp_path / "run.mjs").write_text(MANY)
+    subprocess.run([node, "run.mjs"], cwd=tmp_path, check=True)
+    for queries, file in ((False, "codes"), (True, "query_codes")):
+        codes = np.fromfile(tmp_path / file, np.uint8).reshape(len(rows), -1)
+        assert assert_same_codes(model, codes, rows, queries) <= 1e-4
+
+
 def test_json_holds_what_the_npz_holds(model_of, tmp_path):
     exported = export_model(model_of("posterior"))
     document = json.loads(json_text(exported))

@@ -29,8 +29,10 @@ def test_a_container_says_how_codes_were_made(tmp_path):
     about = {"coded_as": "queries", "queries_differ": True, "weighted": False}
     save_codes(tmp_path / "c", [TABLE], 3, 10, "a1b2", **about)
     assert load_codes(tmp_path / "c")[3:6] == ("queries", True, False)
+    save_codes(tmp_path / "c", [TABLE], 3, 10, codes_are_bits=False)
+    assert load_codes(tmp_path / "c").codes_are_bits is False
     container.save(tmp_path / "c", {"codes": TABLE}, {"n_bits": 10, "source": "a1b2"}, "codes")
-    assert load_codes(tmp_path / "c")[2:] == ("a1b2", None, None, None, None)  # a file that does not say
+    assert load_codes(tmp_path / "c")[2:] == ("a1b2", *[None] * 5)  # a file that does not say
 
 
 @pytest.mark.parametrize("name", ["c", "c.npy"])

@@ -41,12 +41,34 @@ def test_a_damaged_manifest_is_refused(folder, text):
         read_manifest(folder)
 
 
-def test_a_part_of_another_shape_is_refused(folder):
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda found: found["parts"][0].update(more=1), "more"),
+        (lambda found: found["parts"][0].update(file="../a"), "'../a' is no file of codes in this folder"),
+        (lambda found: found["parts"][0].update(file="/tmp/a"), "'/tmp/a' is no file of codes in this folder"),
+        (lambda found: found["parts"][0].update(file=MANIFEST), "is no file of codes in this folder"),
+        (lambda found: found["parts"][0].update(file=["a"]), "has facts of the wrong type"),
+        (lambda found: found["parts"][0].update(rows="1"), "has facts of the wrong type"),
+        (lambda found: found["parts"][0].update(file="b"), "its parts come twice, or are not in order"),
+        (lambda found: found["parts"].reverse(), "its parts come twice, or are not in order"),
+        (lambda found: found.update(n_parts=1), "it says that there are 1 parts, and has 2"),
+        (lambda found: found.update(n_parts=None), "it says that there are None parts"),
+        (lambda found: found.update(n_parts=0, parts=[]), "it says that there are 0 parts"),
+    ],
+)
+def test_a_manifest_that_no_run_writes_is_refused(folder, spoil, message):
     found = json.loads((folder / MANIFEST).read_text())
-    found["parts"][0]["more"] = 1
+    spoil(found)
     (folder / MANIFEST).write_text(json.dumps(found))
-    with pytest.raises(ValueError, match="it is damaged"):
-        read_manifest(folder)
+    with pytest.raises(ValueError, match=f"it is damaged .*{message}.*give another folder, or delete it"):
+        finished_parts(folder)
+
+
+def test_parts_are_in_the_order_of_the_files_of_vectors(tmp_path):
+    parts = [Part(f"{name}.parquet", "0", 1, f"{name}.npy", "0") for name in ("a.o", "a")]
+    write_manifest(tmp_path, {}, 2, parts)  # a.npy is before a.o.npy, but a.o.parquet before a.parquet
+    assert [part.input for part in read_manifest(tmp_path)[2]] == ["a.npy", "a.o.npy"]
 
 
 def test_a_folder_without_a_manifest_is_named(tmp_path):

@@ -130,3 +130,29 @@ def test_a_column_of_ids_called_code_keeps_apart(tmp_path):
     save_codes(tmp_path / "c.parquet", [codes], 3, 20, ids=Ids("code", False, iter([NUMBERS])))
     assert pq.read_schema(tmp_path / "c.parquet").names == ["id", "code"]
     assert load_codes(tmp_path / "c.parquet").ids.tolist() == NUMBERS.tolist()
+
+
+@pytest.mark.parametrize("n_bits", [1, 24, 100])
+@pytest.mark.parametrize("ids", [None, NUMBERS], ids=["none", "numbers"])
+def test_codes_as_lists_are_the_same_codes(tmp_path, n_bits, ids):
+    codes = table(3, n_bits)
+    given = [None if ids is None else ids_of(ids) for _ in range(2)]
+    save_codes(tmp_path / "c.parquet", [codes], 3, n_bits, "a1", ids=given[0], **ABOUT)
+    save_codes(tmp_path / "l.parquet", [codes], 3, n_bits, "a1", ids=given[1], as_lists=True, **ABOUT)
+    found, expected = load_codes(tmp_path / "l.parquet"), load_codes(tmp_path / "c.parquet")
+    np.testing.assert_array_equal(found.table, codes)
+    assert found[1:-1] == expected[1:-1]
+    assert (found.ids is None) if ids is None else (found.ids.tolist() == ids.tolist())
+    lists = pq.read_table(tmp_path / "l.parquet")
+    assert lists.column("code").to_pylist() == codes.tolist()
+    assert lists.schema.field("code").type.list_size == codes.shape[1]
+    spoiled = lists.column("code").to_pylist()
+    spoiled[1][0] = None
+    byte = pa.list_(pa.uint8(), codes.shape[1])
+    other = lists.set_column(lists.num_columns - 1, "code", pa.array(spoiled, byte))
+    pq.write_table(other, tmp_path / "l.parquet")
+    with pytest.raises(ValueError, match=r"cannot read .*l\.parquet"):
+        load_codes(tmp_path / "l.parquet")
+    for row in range(3):  # slices of lists begin at their own place
+        pq.write_table(lists.slice(row), tmp_path / "l.parquet")
+        np.testing.assert_array_equal(load_codes(tmp_path / "l.parquet").table, codes[row:])

@@ -64,12 +64,19 @@ def test_a_file_whose_name_looks_like_a_pattern_is_a_file(tmp_path):
 def test_what_is_no_data_set_is_refused(tmp_path, function):
     with pytest.raises(FileNotFoundError, match=r"no such files: .*npy"):
         function(tmp_path / "*.npy")
-    with pytest.raises(ValueError, match="it is not a file but several, no file; give a folder or a pattern"):
+    with pytest.raises(ValueError, match="it is not one file but holds no file of data; give a folder"):
         function(tmp_path)
     np.save(tmp_path / "a.npy", X)
     (tmp_path / "b.csv").write_text("1,2\n")
-    with pytest.raises(ValueError, match=r"several, a\.npy, b\.csv; give .* of one extension"):
+    with pytest.raises(ValueError, match=r"holds a\.npy, b\.csv; give .* of one extension"):
         function(tmp_path)
+
+
+def test_files_of_one_name_in_several_folders_are_in_the_order_of_the_folders(tmp_path):
+    for row in (2, 0, 1):
+        (tmp_path / f"day={row}").mkdir()
+        np.save(tmp_path / f"day={row}" / "x.npy", X[row : row + 1])
+    np.testing.assert_array_equal(read(tmp_path / "day=*" / "x.npy").X, X[:3])
 
 
 @pytest.mark.parametrize("function", [read, read_rows])
@@ -77,9 +84,15 @@ def test_parts_with_other_columns_are_refused(tmp_path, function):
     np.save(tmp_path / "a.npy", X)
     np.save(tmp_path / "b.npy", X[:, :3])
     with pytest.raises(
-        ValueError, match=r"as one data set: b\.npy has other columns, labels or ids than a\.npy"
+        ValueError, match=r"as one data set: .*b\.npy has other columns, labels or ids than .*a\.npy"
     ):
         function(tmp_path)
+    (tmp_path / "p").mkdir()
+    for name in ("v", "w"):  # two models may have made these vectors
+        table = pa.table({name: pa.array(X.tolist(), pa.list_(pa.float32()))})
+        pq.write_table(table, tmp_path / "p" / f"{name}.parquet")
+    with pytest.raises(ValueError, match=r"w\.parquet has other columns, labels or ids than .*v\.parquet"):
+        function(tmp_path / "p")
     np.savez(tmp_path / "q.npz", X=X, Q=X)
     np.savez(tmp_path / "r.npz", X=X, Q=X)
     with pytest.raises(ValueError, match=r"q\.npz holds queries"):

@@ -6,6 +6,8 @@ import os
 import sys
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -111,7 +113,7 @@ def test_a_choice_that_a_format_lacks_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.csv.gz", b"\x1f\x8b\x08", "it is gzip-compressed; unpack it first"),
+        ("x.npy.gz", b"\x1f\x8b\x08", "it is gzip-compressed; unpack it first"),
         ("x.tsv", b"1\t2\n", "it is text; a .csv file holds numbers separated by commas"),
         ("x.dat", b"PAR1\x15\x04", r"it is a Parquet \(\.parquet\) file"),
         ("x.npy", b"ARROW1\0\0", r"it is an Arrow \(\.arrow or \.feather\) file, not a \.npy file"),
@@ -147,9 +149,7 @@ def test_files_refused(tmp_path, function):
         with pytest.raises(FileNotFoundError, match="no such file"):
             function(path)
         path.mkdir()
-        with pytest.raises(
-            ValueError, match="it is not a file but several, no file; give a folder or a pattern of data"
-        ):
+        with pytest.raises(ValueError, match="it is not one file but holds no file of data; give a folder"):
             function(path)
         path.rmdir()
         path.touch()
@@ -171,3 +171,47 @@ def test_a_file_of_another_kind_is_named(tmp_path):
     files.save(tmp_path / "index", {}, {}, kind="index.exact")
     with pytest.raises(ValueError, match=r"known are \.csv, .*; it is a .* of kind 'index\.exact'$"):
         read(tmp_path / "index")
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Documents and queries with ids, judgements by these, and all of it in one .npz file."""
+    rng = np.random.default_rng(0)
+    X, Q = rng.normal(size=(9, 4)).astype(np.float32), rng.normal(size=(3, 4)).astype(np.float32)
+    for name, rows, prefix in (("x", X, "d"), ("q", Q, "q")):
+        vectors = pa.array(rows.tolist(), pa.list_(pa.float32()))
+        ids = [f"{prefix}-{i}" for i in range(len(rows))]
+        pq.write_table(pa.table({"name": ids, "v": vectors}), tmp_path / f"{name}.parquet")
+        np.save(tmp_path / f"{name}.npy", rows)
+    (tmp_path / "qrels.txt").write_text("q-2 0 d-8 3\nq-0 0 d-1 1\n")
+    (tmp_path / "numbers.txt").write_text("2 0 8 3\n0 0 1 1\n")
+    qrels = np.array([[2, 8, 3], [0, 1, 1]])
+    np.savez(tmp_path / "all.npz", X=X, Q=Q, qrels=qrels)
+    return tmp_path
+
+
+def test_documents_queries_and_judgements_come_from_files_of_their_own(judged):
+    expected = read(judged / "all.npz")
+    ids = {"query_file": judged / "q.parquet", "qrels": judged / "qrels.txt", "id": "name"}
+    numbers = {"query_file": judged / "q.npy", "qrels": judged / "numbers.txt"}
+    for found in (read(judged / "x.parquet", **ids), read(judged / "x.npy", **numbers)):
+        for array, other in zip(found[:4], expected[:4]):
+            np.testing.assert_array_equal(array, other)
+    np.savez(judged / "own.npz", X=expected.X, Q=expected.Q)
+    np.testing.assert_array_equal(read(judged / "own.npz", qrels=judged / "numbers.txt").qrels, expected.qrels)
+    (judged / "rows.txt").write_text("d-0 0 d-1 1\n")  # without queries, rows are queries
+    assert read(judged / "x.parquet", id="name", qrels=judged / "rows.txt").qrels.tolist() == [[0, 1, 1]]
+
+
+def test_judgements_and_queries_that_do_not_fit_are_refused(judged):
+    np.save(judged / "narrow.npy", np.ones((3, 2)))
+    for words, message in (
+        ({"query_file": judged / "q.npy"}, "all.npz holds queries Q of its own; leave query_file="),
+        ({"qrels": judged / "numbers.txt"}, "all.npz holds judgements of its own; leave qrels="),
+    ):
+        with pytest.raises(ValueError, match=message):
+            read(judged / "all.npz", **words)
+    with pytest.raises(ValueError, match="has 2 columns, but X has 4"):
+        read(judged / "x.npy", query_file=judged / "narrow.npy")
+    with pytest.raises(ValueError, match="line 1 has the unknown query id 'q-2'"):
+        read(judged / "x.npy", query_file=judged / "q.npy", qrels=judged / "qrels.txt")

@@ -30,7 +30,7 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "plots need matplotlib; pip install 'structhash[report]'\n"
+    assert done.stdout == "a plot needs matplotlib, which is not installed; pip install structhash[report]\n"
 
 
 def test_matplotlib_is_not_imported_before_it_is_needed():

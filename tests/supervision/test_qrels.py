@@ -230,7 +230,7 @@ def test_unknown_ids_are_an_error_or_skipped(tmp_path, caplog):
         Qrels.read(path, QUERIES, DOCUMENTS)
     with pytest.raises(ValueError, match="line 3 has the unknown query id '999'; 1 of 4"):
         Qrels.read(path, QUERIES, [*DOCUMENTS[:39], "LA-1"])
-    with caplog.at_level(logging.WARNING, "structhash.supervision"):
+    with caplog.at_level(logging.WARNING, "structhash.io"):
         found = Qrels.read(path, QUERIES, DOCUMENTS, unknown="skip")
     assert found.judgements.tolist() == [[0, 2, 1], [1, 4, 2]]
     assert caplog.messages == ["2 of 4 judgements have unknown ids: skipped"]

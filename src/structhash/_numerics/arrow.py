@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.optional import not_installed
 from structhash._numerics.validation import describe
 
 __all__ = [
     "holds_ids",
     "holds_numbers",
+    "holds_text",
     "holds_vectors",
     "import_arrow",
     "plain_ids",
@@ -28,9 +30,7 @@ def import_arrow(needed_by: str) -> Any:
         import pyarrow.ipc
         import pyarrow.parquet
     except ImportError as error:
-        raise ImportError(
-            f"{needed_by} needs pyarrow, which is not installed; pip install structhash[parquet]"
-        ) from error
+        raise not_installed("pyarrow", needed_by, "parquet", error) from error
     return pyarrow
 
 
@@ -48,7 +48,13 @@ def holds_numbers(kind: Any) -> bool:
 
 def holds_ids(kind: Any) -> bool:
     """Whether a type of Arrow is text or a whole number, so that its values can be ids."""
-    return _is_text(kind) or _number_kind(kind) in set("iu")
+    return holds_text(kind) or _number_kind(_plain(kind)) in set("iu")
+
+
+def holds_text(kind: Any) -> bool:
+    """Whether a type of Arrow is text."""
+    types, kind = import_arrow("an Arrow table").types, _plain(kind)
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
 def _number_kind(kind: Any) -> str:
@@ -59,11 +65,9 @@ def _number_kind(kind: Any) -> str:
     return np.dtype(kind.to_pandas_dtype()).kind
 
 
-def _is_text(kind: Any) -> bool:
-    """Whether a type of Arrow is text, also where each text is kept once."""
-    types = import_arrow("an Arrow table").types
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+def _plain(kind: Any) -> Any:
+    """The type of the values, where each value is kept once."""
+    return kind.value_type if import_arrow("an Arrow table").types.is_dictionary(kind) else kind
 
 
 def vectors(column: Any, name: str, n_columns: int | None = None, first_row: int = 0) -> NDArray[Any]:
@@ -93,6 +97,8 @@ def vectors(column: Any, name: str, n_columns: int | None = None, first_row: int
     _refuse_nulls(column, name, first_row, "the vector")
     lengths = compute.list_value_length(column).to_numpy(zero_copy_only=False)
     n_columns = n_columns if n_columns is not None else int(lengths[0]) if len(lengths) else 0
+    if n_columns == 0 and len(lengths):
+        raise ValueError(f"{name} has no numbers in row {first_row}; give vectors of one length")
     if (other := lengths != n_columns).any():
         row = int(other.argmax())
         raise ValueError(
@@ -126,10 +132,10 @@ def plain_values(column: Any, name: str, first_row: int = 0, what: str = "the nu
     -------
     ndarray (n,)
     """
-    _refuse_nulls(column, name, first_row, what)
     if import_arrow("an Arrow table").types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if _is_text(column.type):
+    _refuse_nulls(column, name, first_row, what)
+    if holds_text(column.type):
         try:
             column.validate(full=True)
         except ValueError as error:

@@ -41,6 +41,8 @@ def open_matrix(X: Any, name: str = "X") -> Any:
     [[1.0, 2.0], [3.0, 4.0]]
     """
     refuse_masked(name, X)
+    if hasattr(X, "collect") and not hasattr(X, "shape"):  # a LazyFrame of polars
+        raise TypeError(f"{name} is {describe(X)}, which has no rows yet; give {name}.collect()")
     if hasattr(X, "toarray") or (hasattr(X, "columns") and X.shape[1] != 1):
         return X
     try:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.optional import not_installed
 from structhash._numerics.validation import check_count
 from structhash.baselines.base import Baseline, TrainingRows, equal_bits
 from structhash.estimators.centroids import SCALE_FIELDS, CentroidEncoder, power_of_two_above
@@ -59,6 +60,5 @@ def faiss_of(encoder: Any) -> Any:
     try:
         import faiss
     except ImportError as error:
-        what = f"{type(encoder).__name__} needs faiss to learn"
-        raise ImportError(f"{what}, which is not installed; pip install structhash[faiss]") from error
+        raise not_installed("faiss", type(encoder).__name__, "faiss", error) from error
     return faiss

@@ -1,4 +1,4 @@
-"""Processes that append to one file wait for each other."""
+"""Processes that append to one file wait for each other; those that write into one folder do not start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["appending"]
+__all__ = ["alone_in", "appending"]
 
 
 @contextlib.contextmanager
@@ -31,3 +31,23 @@ def appending(path: Path) -> Iterator[None]:
             if os.path.samestat(os.fstat(file.fileno()), path.stat()):  # else it was replaced meanwhile
                 yield
                 return
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Keep other processes out of such a block for this folder; ValueError if one is in it."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise ValueError(f"another process writes into {folder}: wait for its end, or give another") from None
+    except OSError:  # a file system without locks
+        pass
+    try:
+        yield
+    finally:
+        os.close(handle)

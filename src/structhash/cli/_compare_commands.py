@@ -17,7 +17,7 @@ from structhash.cli._options import (
     argument,
     output,
     page_options,
-    reads_data,
+    reads_judged_data,
 )
 
 __all__ = ["compare", "report"]
@@ -56,7 +56,7 @@ _Texts = Annotated[
 ]
 
 
-@reads_data
+@reads_judged_data
 def compare(
     data: Data,
     methods: _Methods = _USUAL_METHODS,

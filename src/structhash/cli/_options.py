@@ -139,13 +139,34 @@ def choices(
     return {"header": header if header or no_header else None, **table}
 
 
-def reads_data(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `choices`, in the place of its keyword argument `choices`."""
-    own, options = (inspect.signature(each, eval_str=True).parameters for each in (command, choices))
+def judged_choices(
+    query_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Vectors of queries, in place of Q.")
+    ] = None,
+    qrels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Judgements by ids: TREC qrels, or a .parquet of queries, documents and grades.",
+        ),
+    ] = None,
+) -> Choices:
+    """Where queries and judgements are, of the options that say so."""
+    files = {"query_file": query_file, "qrels": qrels}
+    return {name: None if path is None else str(path) for name, path in files.items()}
+
+
+def reads_data(command: Callable[..., None], *more: Callable[..., Choices]) -> Callable[..., None]:
+    """Give a command the options of `choices`, and of more such functions, in the place of `choices`."""
+    own = inspect.signature(command, eval_str=True).parameters
+    makers = {each: inspect.signature(each, eval_str=True).parameters for each in (*more, choices)}
+    options = {name: option for each in makers.values() for name, option in each.items()}
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        how = choices(**{name: given.pop(name) for name in options})
+        how: Choices = {}
+        for make, names in makers.items():
+            how |= make(**{name: given.pop(name) for name in names})
         command(**given, choices=how)
 
     shown = [
@@ -155,3 +176,8 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
     ]
     run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     return run
+
+
+def reads_judged_data(command: Callable[..., None]) -> Callable[..., None]:
+    """As `reads_data`, with the options of `judged_choices`."""
+    return reads_data(command, judged_choices)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from structhash._numerics.optional import not_installed
 from structhash.cli.outputs import PLOT_TITLE
 from structhash.evaluation.recall import RecallEstimate
 from structhash.io.container import atomic
@@ -17,9 +18,7 @@ def new_figure() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError(
-            "--plot needs matplotlib, which is not installed; pip install structhash[report]"
-        ) from error
+        raise not_installed("matplotlib", "--plot", "report", error) from error
     return Figure(figsize=(6, 4), layout="constrained")
 
 

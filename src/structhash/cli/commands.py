@@ -10,6 +10,7 @@ import typer
 from structhash import __version__
 from structhash.cli._about_commands import demo, info, pieces
 from structhash.cli._compare_commands import compare, report
+from structhash.cli._encode_command import encode
 from structhash.cli._export_command import export_command
 from structhash.cli._index_commands import index, merge
 from structhash.cli._options import (
@@ -24,6 +25,7 @@ from structhash.cli._options import (
     argument,
     output,
     reads_data,
+    reads_judged_data,
     rescoring,
 )
 from structhash.cli._quality_commands import drift_command, recall_command
@@ -76,7 +78,7 @@ def _main(
 
 
 @app.command("fit", epilog="Example: structhash fit train.npz -o m.structhash --bits 32")
-@reads_data
+@reads_judged_data
 def _fit(
     data: Data,
     out: Annotated[Path, output("The model file to write.")],
@@ -130,47 +132,9 @@ def _fit(
     )
 
 
-@app.command("encode", epilog="Example: structhash encode m.structhash database.npy -o codes.structhash")
-@reads_data
-def _encode(
-    model: Model,
-    data: Data,
-    out: Annotated[
-        Path,
-        output(
-            "The file to write: names the model (.parquet: a table), or, if .npy, is a bare array. "
-            "A folder: a file for each of DATA."
-        ),
-    ],
-    bits: Annotated[
-        int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")
-    ] = None,
-    queries: Annotated[
-        bool,
-        typer.Option(
-            "--queries", help="Encode queries (Q of DATA, else X): their codes may differ from rows'."
-        ),
-    ] = False,
-    force: Force = False,
-    *,
-    choices: Choices,
-    as_json: Json = False,
-) -> None:
-    """Turn vectors into packed codes."""
-    from structhash.cli.encode import encode
-
-    encode(
-        model,
-        data,
-        out,
-        bits=bits,
-        as_queries=queries,
-        force=force,
-        as_json=as_json,
-        choices=choices,
-    )
-
-
+app.command("encode", epilog="Example: structhash encode m.structhash database.npy -o codes.structhash")(
+    reads_data(encode)
+)
 app.command("index", epilog="Example: structhash index codes.structhash -o i.structhash --model m.structhash")(
     index
 )
@@ -274,7 +238,7 @@ app.command("reader", epilog="Example: structhash reader m.structhash rows.npy -
     "evaluate",
     epilog="Example: structhash evaluate m.structhash test.npz --measure map,precision@10 -o scores.json",
 )
-@reads_data
+@reads_judged_data
 def _evaluate(
     model: Model,
     data: Data,

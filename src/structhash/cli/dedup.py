@@ -38,6 +38,11 @@ def dedup(codes: Path, radius: int, *, max_pairs: int, out: Path | None, force: 
     """
     check_output(out, codes, makes="groups", force=force, suffix=".csv")
     found = load_codes(codes)
+    if found.codes_are_bits is False:
+        raise ValueError(
+            f"{codes} holds codes that are numbers of centroids: how many of their bits differ says nothing "
+            "about their rows; give codes of a model whose codes are bits"
+        )
     n_bits = found.n_bits or 8 * found.table.shape[1]
     groups = near_groups(found.table, n_bits, radius, max_pairs)
     sizes = np.bincount(groups, minlength=len(groups))

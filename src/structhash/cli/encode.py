@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
 from structhash.io import CODE_SUFFIXES, Rows, parts_of, read_rows, save_codes, suffixes
 
-__all__ = ["ROWS_AT_ONCE", "coded", "encode", "write_codes"]
+__all__ = ["ROWS_AT_ONCE", "coded", "encode"]
 
 ROWS_AT_ONCE = 4 * BLOCK_ROWS  # a step of the progress bar; multiples of BLOCK_ROWS do not change codes
 
@@ -34,6 +36,8 @@ def encode(
     force: bool,
     as_json: bool,
     choices: Choices,
+    as_lists: bool = False,
+    jobs: int = 1,
 ) -> None:
     """Write packed codes, a block of rows at a time.
 
@@ -54,42 +58,44 @@ def encode(
         Whether `out` may replace a file of another kind; whether to report as JSON.
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
+    as_lists : bool
+        Whether a Parquet file has codes as lists of bytes.
+    jobs : int
+        Number of processes that encode files into a folder.
     """
     files = parts_of(data)
     in_parts = out.is_dir() or (files is not None and not out.suffix)
-    if not in_parts:
-        refused = tuple({*suffixes()} - {*CODE_SUFFIXES})
-        check_output(out, model, data, *(files or ()), makes="codes", force=force, refused=refused)
+    _check_output(model, data, files or [], out, in_parts, force)
+    if jobs > 1 and not in_parts:
+        raise ValueError(f"--jobs {jobs} encodes each file of a folder into one of another: give such folders")
+    if as_lists and not in_parts and out.suffix.lower() != ".parquet":
+        raise ValueError(f"--lists is about Parquet files: give -o a name that ends in .parquet, not {out}")
     encoder = load_model(model)
-    n_bits = bits or encoder.n_bits_
-
-    def opened(source: Path) -> Rows:
-        rows = read_rows(source, as_queries, features=encoder.column_names_, **choices)
-        check_columns(rows.names, source, encoder.column_names_, "the model")
-        _check_rows(encoder, rows, bits)
-        return rows
-
-    def write(source: Path, target: Path, ours: bool) -> int:
-        rows = opened(source)
-        write_codes(encoder, rows, target, n_bits, as_queries, force or ours)
-        return rows.shape[0]
-
-    rows = opened(data)
+    work = _Encoding(encoder, bits or encoder.n_bits_, as_queries, as_lists, force, choices)
+    rows = work.open(data)
     if in_parts:
-        how = {"source": encoder.fingerprint(), "n_bits": n_bits, "coded_as": _word(as_queries), **choices}
-        made, n_kept = encode_parts(files or [data], out, how, write)
+        made, n_kept = encode_parts(files or [data], out, work.about(), work.write, force, jobs)
         facts: dict[str, Any] = {"files": len(made), "complete before": n_kept}
     else:
-        write_codes(encoder, rows, out, n_bits, as_queries, force)
+        work.write_rows(rows, out, force)
         facts = _ids_facts(rows, out)
-    sizes = {"rows": rows.shape[0], "bits": n_bits, "bytes": rows.shape[0] * -(-n_bits // 8)}
+    sizes = {"rows": rows.shape[0], "bits": work.n_bits, "bytes": rows.shape[0] * -(-work.n_bits // 8)}
     print_facts({**sizes, **facts, "coded as": _word(as_queries), "file": str(out)}, as_json)
 
 
-def _check_rows(encoder: HashEncoder, rows: Rows, bits: int | None) -> None:
-    """ValueError if a model cannot encode such rows, or has fewer bits."""
-    if rows.shape[0] or rows.shape[1]:  # a file without rows may not say how many columns it has
-        encoder.encode(np.zeros((1, rows.shape[1]), np.float32), bits)
+def _check_output(
+    model: Path, data: Path, files: Sequence[Path], out: Path, in_parts: bool, force: bool
+) -> None:
+    """ValueError or OSError if codes cannot be written there, or the next run would read them as vectors."""
+    place = out.resolve()
+    beside = place.parent in {path.resolve().parent for path in files}
+    if beside and (place.name[0] not in "._" if data.is_dir() else fnmatch(place.name, data.name)):
+        raise ValueError(
+            f"cannot write {out}: it would be a part of {data}, which is read; give another folder"
+        )
+    if not in_parts:
+        refused = tuple({*suffixes()} - {*CODE_SUFFIXES})
+        check_output(out, model, data, *files, makes="codes", force=force, refused=refused)
 
 
 def _ids_facts(rows: Rows, out: Path) -> dict[str, Any]:
@@ -105,35 +111,67 @@ def _ids_facts(rows: Rows, out: Path) -> dict[str, Any]:
     return {"ids": rows.ids.name}
 
 
-def write_codes(
-    encoder: HashEncoder, rows: Rows, out: Path, n_bits: int, as_queries: bool, force: bool
-) -> None:
-    """Encode rows into a file of codes, which keeps their ids.
+@dataclass(frozen=True)
+class _Encoding:
+    """What codes are made with; a process takes it along."""
 
-    Parameters
-    ----------
-    encoder : HashEncoder
-    rows : Rows
-    out : path
-    n_bits : int
-        Length of the codes.
-    as_queries, force : bool
-        As of `encode`.
-    """
-    code = encoder.encode_queries if as_queries else encoder.encode
-    with bar("encode", rows.shape[0], _word(as_queries), ROWS_AT_ONCE) as advance:
-        save_codes(
-            out,
-            coded(code, rows.blocks, n_bits, advance),
-            rows.shape[0],
-            n_bits,
-            encoder.fingerprint(),
-            coded_as=_word(as_queries),
-            queries_differ=encoder.queries_differ(n_bits),
-            weighted=encoder.search_weights_ is not None,
-            ids=rows.ids,
-            force=force,
-        )
+    encoder: HashEncoder
+    n_bits: int
+    as_queries: bool
+    as_lists: bool
+    force: bool
+    choices: Choices
+
+    def about(self) -> dict[str, Any]:
+        """What codes depend on, apart from the vectors."""
+        about = {
+            "source": self.encoder.fingerprint(),
+            "n_bits": self.n_bits,
+            "coded_as": _word(self.as_queries),
+        }
+        return {**about, **self.choices, **({"lists": True} if self.as_lists else {})}
+
+    def open(self, source: Path) -> Rows:
+        """The rows of a file or of several; ValueError if the model cannot encode them, or has fewer bits."""
+        encoder = self.encoder
+        rows = read_rows(source, self.as_queries, features=encoder.column_names_, **self.choices)
+        check_columns(rows.names, source, encoder.column_names_, "the model")
+        if not rows.shape[0] and not rows.shape[1]:  # a file without rows may not say how many columns it has
+            return rows
+        width = encoder.n_features_in_
+        if rows.shape[1] != width:
+            raise ValueError(
+                f"{source} has rows of {rows.shape[1]} features, and the model encodes rows of {width} "
+                "features; give vectors of the kind that it learned from"
+            )
+        encoder.encode(np.zeros((1, width), np.float32), self.n_bits)
+        return rows
+
+    def write(self, source: Path, target: Path, ours: bool) -> int:
+        """Encode a file into another, which may be replaced if it is ours, and return the number of rows."""
+        rows = self.open(source)
+        self.write_rows(rows, target, self.force or ours)
+        return rows.shape[0]
+
+    def write_rows(self, rows: Rows, out: Path, force: bool) -> None:
+        """Encode rows into a file of codes, which keeps their ids."""
+        encoder, word = self.encoder, _word(self.as_queries)
+        code = encoder.encode_queries if self.as_queries else encoder.encode
+        with bar("encode", rows.shape[0], word, ROWS_AT_ONCE) as advance:
+            save_codes(
+                out,
+                coded(code, rows.blocks, self.n_bits, advance),
+                rows.shape[0],
+                self.n_bits,
+                encoder.fingerprint(),
+                coded_as=word,
+                queries_differ=encoder.queries_differ(self.n_bits),
+                weighted=encoder.search_weights_ is not None,
+                codes_are_bits=encoder.codes_are_bits,
+                ids=rows.ids,
+                as_lists=self.as_lists,
+                force=force,
+            )
 
 
 def _word(as_queries: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from structhash.io import Codes, load_codes, suffixes
 from structhash.pieces import classes, settings, snake
 from structhash.search import Index, load_index, save_merged
 
-__all__ = ["index"]
+__all__ = ["index", "replaced_index"]
 
 
 def index(
@@ -72,17 +72,18 @@ def index(
         found, encoder = load_codes(codes), None if model is None else load_model(model)
         n_bits = _length(codes, found, bits, model, encoder, old)
         Piece, words = _piece(backend or "exact") if old is None else (type(old), {})
+        _refuse_centroids(codes, found, encoder, Piece)
         weights = _weights(Piece, n_bits, encoder, model) if old is None else old.weights
         made = Piece(n_bits, **words) if weights is None else Piece(n_bits, weights, **words)
         made.source = found.source if encoder is None else encoder.fingerprint()
         made.add(found.table, _ids(ids, id_column, old, found))
         indexes = [made] if old is None else [old, made]
+        replaced = replaced_index(out) if old is None else {}
         save_merged(indexes, out, force)
     for doubt in (*_doubts(codes, found, made, bits, model), *_unnamed(codes, made, out, old)):
         say("warning", doubt)
-    name = backend or snake(Piece.__name__)
-    facts = {"codes": sum(map(len, indexes)), "bits": n_bits, "backend": name, "weighted": weights is not None}
-    print_facts({**facts, "file": str(out)}, as_json)
+    facts = {"codes": sum(map(len, indexes)), "bits": n_bits, "backend": backend or snake(Piece.__name__)}
+    print_facts({**facts, "weighted": weights is not None, **replaced, "file": str(out)}, as_json)
 
 
 def _ids(path: Path | None, column: str | None, old: Index | None, found: Codes) -> NDArray[Any] | None:
@@ -117,6 +118,24 @@ def _weights(
         f"{model} weighs its bits, which {snake(piece.__name__)} cannot; use --backend {able}, or give --bits "
         "and no --model"
     )
+
+
+def _refuse_centroids(codes: Path, found: Codes, encoder: HashEncoder | None, piece: type[Index]) -> None:
+    """ValueError if codes are no bits, and an index takes nothing else."""
+    are_bits = found.codes_are_bits is not False and (encoder is None or encoder.codes_are_bits)
+    if not are_bits and not piece.takes_prepared:
+        able = ", ".join(name for name, each in _known().items() if each.takes_prepared)
+        raise ValueError(
+            f"{codes} holds codes that are numbers of centroids, and {snake(piece.__name__)} compares bits; "
+            f"use --backend {able}"
+        )
+
+
+def replaced_index(out: Path) -> dict[str, str]:
+    """What a report says of the index that a new one replaces; nothing where there is none."""
+    with suppress(OSError, ValueError):
+        return {"replaced": f"an index of {len(load_index(out, mmap=True, verify=False))} codes"}
+    return {}
 
 
 def _unnamed(codes: Path, added: Index, out: Path, old: Index | None) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from structhash.cli.display import print_facts
-from structhash.io import container, facts, holds_codes, load_codes, parts_of, suffixes
+from structhash.io import container, facts, holds_codes, load_codes, parts_of, suffix_of, suffixes
 from structhash.io.codes import CODES
 from structhash.io.manifest import MANIFEST
 
@@ -32,7 +32,7 @@ def print_info(path: Path, as_json: bool, choices: Choices | None = None) -> Non
 
 def _facts(path: Path, choices: Choices) -> dict[str, Any]:
     """Facts of a file of any kind."""
-    suffix = path.suffix.lower()
+    suffix = suffix_of(path)
     if path.is_dir() and (path / MANIFEST).exists():
         return {"kind": CODES, **_codes_facts(path)}
     if suffix == ".parquet" and path.is_file() and path.stat().st_size and holds_codes(path):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import zipfile
 from pathlib import Path
 
 import numpy as np
 
-from structhash.io import holds_codes, map_array
+from structhash.io import holds_codes, map_array, suffix_of
 from structhash.io.container import check_is_file, check_target, header, try_writing, what
 
 __all__ = ["GROUPS_HEAD", "PLOT_TITLE", "check_folder", "check_output", "holds_comparison"]
@@ -63,8 +64,8 @@ def check_output(
         return
     if suffix and out.suffix.lower() != suffix:
         raise ValueError(f"cannot write {out}: give a name that ends in {suffix}")
-    if out.suffix.lower() in refused:
-        raise ValueError(f"cannot write {out}: {out.suffix} files hold data; give another ending")
+    if suffix_of(out) in refused:
+        raise ValueError(f"cannot write {out}: {suffix_of(out)} files hold data; give another ending")
     if check_target(out).exists():
         _check_replaced(out, *inputs, makes=makes, force=force)
     try_writing(out)
@@ -95,6 +96,18 @@ def _check_replaced(out: Path, *inputs: Path | None, makes: str, force: bool) ->
         raise ValueError(f"cannot write {out}: it is {found}, not {makes}; give another name, or --force")
 
 
+def _is_export(path: Path) -> bool:
+    """Whether a file is one of `structhash export`, by its beginning; those for JavaScript are JSON."""
+    with open(path, "rb") as file:
+        first = file.read(200)
+    if first.startswith(b"PK"):
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()[:1] == ["about.npy"]
+    if first.startswith(b"\x08\x08\x12\x0astructhash"):  # the version and the producer of an ONNX model
+        return True
+    return re.match(rb"-- \w+, \d+ bits, model \w+\n-- structhash_", first) is not None
+
+
 def _holds(path: Path, makes: str) -> bool:
     """Whether a file holds what a command makes."""
     with contextlib.suppress(OSError, ValueError, zipfile.BadZipFile):
@@ -115,6 +128,8 @@ def _holds(path: Path, makes: str) -> bool:
                 return _PAGE_SIGN in lines.read(2048)
         if makes == "plot":
             return PLOT_TITLE.encode() in path.read_bytes()
+        if makes == "export" and path.suffix.lower() != ".json" and _is_export(path):
+            return True
         document = json.loads(path.read_text("utf-8"))
         return isinstance(document, dict) and document.keys() >= _RESULT_ENTRIES[makes]
     return False

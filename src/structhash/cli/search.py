@@ -23,7 +23,7 @@ from structhash.codes import PreparedQueries
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
 from structhash.estimators.reader import READERS, load_reader
-from structhash.io import CODE_SUFFIXES, Codes, load_codes, map_array, suffixes
+from structhash.io import CODE_SUFFIXES, Codes, load_codes, map_array, suffix_of, suffixes
 from structhash.io.container import atomic
 from structhash.search import Index, Rescored, load_index
 
@@ -268,7 +268,7 @@ def _prepared(encoder: HashEncoder, rows: Any, n_bits: int, reader: str) -> Prep
 def _read_codes(path: Path, index: Path, searched: Index) -> Codes:
     """Read a file of codes that fit an index."""
     vectors = "for vectors, give --model MODEL too"
-    if path.suffix.lower() in {*suffixes()} - {*CODE_SUFFIXES}:
+    if suffix_of(path) in {*suffixes()} - {*CODE_SUFFIXES}:
         raise ValueError(f"{path} is not a file of codes; {vectors}")
     if path.suffix.lower() == ".npy":
         array = map_array(path)
@@ -278,6 +278,11 @@ def _read_codes(path: Path, index: Path, searched: Index) -> Codes:
                 "(n, n_bytes)"
             )
     found = load_codes(path)
+    if found.codes_are_bits is False:
+        raise ValueError(
+            f"{path} holds codes that are numbers of centroids, and no query could share their bits: give the "
+            "vectors, with --model MODEL and --reader auto"
+        )
     _check_source(path, found.source, searched)
     if found.n_bits not in (None, searched.n_bits):
         raise ValueError(

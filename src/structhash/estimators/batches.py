@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.arrow import (
-    holds_ids,
-    holds_numbers,
+    holds_text,
     holds_vectors,
     import_arrow,
     plain_ids,
@@ -18,7 +17,7 @@ from structhash._numerics.arrow import (
 )
 from structhash._numerics.validation import describe, join_names
 from structhash.estimators.base import HashEncoder
-from structhash.io.parquet_codes import CODE_COLUMN, as_binary, code_schema
+from structhash.io.parquet_codes import CODE_COLUMN, code_column, code_schema
 
 __all__ = ["encode_batch"]
 
@@ -31,6 +30,7 @@ def encode_batch(
     id: str | None = None,
     n_bits: int | None = None,
     queries: bool = False,
+    as_lists: bool = False,
 ) -> Any:
     """Encode a record batch into a record batch of ids and codes.
 
@@ -48,18 +48,18 @@ def encode_batch(
         The column of ids, whole numbers or text; by default `id` where there is one. "none" for no ids.
     n_bits : int, optional
         Length of the codes; all bits of the model by default.
-    queries : bool
-        Whether to encode queries.
+    queries, as_lists : bool
+        Whether to encode queries; whether codes are lists of bytes.
 
     Returns
     -------
     pyarrow.RecordBatch
-        The ids under their name, and `code`, fixed_size_binary.
+        The ids under their name, and `code`, fixed_size_binary or fixed_size_list of uint8.
 
     Raises
     ------
-    ValueError
-        If the columns are not there or are several, a value is missing, or vectors have another length.
+    TypeError, ValueError
+        If `batch` is none, columns are not there or are several, or a value or a part of a vector is missing.
 
     Examples
     --------
@@ -70,23 +70,28 @@ def encode_batch(
     >>> encode_batch(model, batch).schema.names
     ['id', 'code']
     """
+    if not isinstance(batch, import_arrow("encode_batch").RecordBatch):
+        raise TypeError(f"batch is {describe(batch)}; give a pyarrow.RecordBatch, as of to_batches()")
     kinds = dict(zip(batch.schema.names, batch.schema.types))
-    ids_named = id if id is not None else "id" if "id" in kinds and holds_ids(kinds["id"]) else "none"
+    taken = (column, *(model.column_names_ or []))
+    ids_named = id if id is not None else "id" if "id" in kinds and "id" not in taken else "none"
     if missing := [name for name in (column, ids_named) if name not in (None, "none", *kinds)]:
         raise ValueError(f"the batch has no column {describe(missing[0])}; it has {join_names(list(kinds))}")
     X = _rows(model, batch, kinds, column, ids_named)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were compared here
         codes = (model.encode_queries if queries else model.encode)(X, n_bits)
-    return _as_batch(codes, batch, ids_named, _about(model, n_bits or model.n_bits_, queries))
+    return _as_batch(codes, batch, ids_named, _about(model, n_bits or model.n_bits_, queries), as_lists)
 
 
-def _as_batch(codes: NDArray[np.uint8], batch: Any, ids_named: str, about: dict[str, Any]) -> Any:
+def _as_batch(
+    codes: NDArray[np.uint8], batch: Any, ids_named: str, about: dict[str, Any], as_lists: bool
+) -> Any:
     """Codes and the ids of a batch as a batch."""
     named = None if ids_named == "none" else "id" if ids_named == CODE_COLUMN else ids_named
-    text = named is not None and not holds_numbers(batch.schema.field(ids_named).type)
-    schema = code_schema(codes.shape[1], about, named, text)
-    columns = [as_binary(codes)]
+    text = named is not None and holds_text(batch.schema.field(ids_named).type)
+    schema = code_schema(codes.shape[1], about, named, text, as_lists)
+    columns = [code_column(codes, schema)]
     arrow = import_arrow("encode_batch")
     if named is not None:
         ids = plain_ids(batch.column(ids_named), f"column {describe(ids_named)}")
@@ -97,10 +102,8 @@ def _as_batch(codes: NDArray[np.uint8], batch: Any, ids_named: str, about: dict[
 def _about(model: HashEncoder, n_bits: int, queries: bool) -> dict[str, Any]:
     """What a file of codes says of them."""
     about = {"n_bits": n_bits, "source": model.fingerprint(), "coded_as": "queries" if queries else "rows"}
-    return about | {
-        "queries_differ": model.queries_differ(n_bits),
-        "weighted": model.search_weights_ is not None,
-    }
+    about |= {"queries_differ": model.queries_differ(n_bits), "weighted": model.search_weights_ is not None}
+    return about if model.codes_are_bits else {**about, "codes_are_bits": False}
 
 
 def _rows(model: HashEncoder, batch: Any, kinds: dict[str, Any], column: str | None, ids: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from structhash._numerics.optional import not_installed
 from structhash.export.model import Exported
 
 __all__ = ["onnx_bytes"]
@@ -42,7 +43,7 @@ def onnx_bytes(exported: Exported) -> bytes:
     try:
         import onnx
     except ImportError as error:
-        raise ImportError("--to onnx needs onnx: pip install 'structhash[onnx]'") from error
+        raise not_installed("onnx", "the format onnx", "onnx", error) from error
     about, graph = exported.about, _Graph(onnx.helper)
     graph.add("Cast", "x64", "X", to=onnx.TensorProto.DOUBLE)
     for name, array in exported.arrays.items():

@@ -6,7 +6,7 @@ container and atomic writes.
 
 from __future__ import annotations
 
-from structhash.io._opening import unreadable
+from structhash.io._opening import suffix_of, unreadable
 from structhash.io.arrays import map_array, read_codes, write_npy
 from structhash.io.codes import CODE_SUFFIXES, Codes, holds_codes, load_codes, save_codes
 from structhash.io.dataset import Dataset, check_matrix
@@ -28,6 +28,7 @@ __all__ = [
     "read_codes",
     "read_rows",
     "save_codes",
+    "suffix_of",
     "suffixes",
     "unreadable",
     "write_npy",

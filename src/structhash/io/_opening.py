@@ -9,7 +9,16 @@ from pathlib import Path
 from structhash.io._signatures import check_is_file, recognise
 from structhash.io.container import what
 
-__all__ = ["check_file", "check_text", "guard", "unreadable"]
+__all__ = ["check_file", "check_text", "guard", "suffix_of", "unreadable"]
+
+
+def suffix_of(path: Path) -> str:
+    """The extension of a name in lower case, of compressed files with that of what they hold.
+
+    >>> suffix_of(Path("a.b.NPY")), suffix_of(Path("a.csv.gz"))
+    ('.npy', '.csv.gz')
+    """
+    return "".join(path.suffixes[-2 if path.suffix.lower() == ".gz" else -1 :]).lower()
 
 
 def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
@@ -32,7 +41,7 @@ def check_file(path: Path, suffixes: Iterable[str], hint: str = "") -> None:
     """
     if path.exists():
         check_is_file(path)
-    if path.suffix.lower() not in suffixes:
+    if suffix_of(path) not in suffixes:
         reason = f"unknown extension {path.suffix!r}, known are {', '.join(suffixes)}"
         kind, remedy = _recognise(path) if path.is_file() else ("", "")
         if kind == "text":

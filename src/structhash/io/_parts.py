@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import join_names
+from structhash.io._opening import suffix_of
 from structhash.io.dataset import Dataset
 from structhash.io.formats.base import Ids, Rows, block_rows, regroup
 
@@ -47,14 +48,14 @@ def find_parts(path: Path, suffixes: Iterable[str]) -> list[Path] | None:
             raise FileNotFoundError(f"no such files: {path}")
     else:
         return None
-    kinds = sorted({each.suffix.lower() for each in found})
+    kinds = sorted({suffix_of(each) for each in found})
     if len(kinds) != 1 or kinds[0] not in suffixes or not all(each.is_file() for each in found):
-        held = join_names(sorted(each.name for each in found)) or "no file"
+        held = join_names(sorted(each.name for each in found)) or "no file of data"
         raise ValueError(
-            f"cannot read {path}: it is not a file but several, {held}; give a folder or a pattern of data "
+            f"cannot read {path}: it is not one file but holds {held}; give a folder or a pattern of data "
             "files of one extension"
         )
-    return sorted(found, key=lambda each: each.name)
+    return sorted(found, key=lambda each: (each.name, str(each)))
 
 
 def join_datasets(path: Path, parts: Sequence[Path], found: Sequence[Dataset]) -> Dataset:
@@ -125,12 +126,12 @@ def join_rows(path: Path, parts: Sequence[Path], open_rows: Callable[[Path], Row
         ids = Ids(
             first.ids.name, first.ids.text, gather(lambda rows: rows.ids.blocks if rows.ids else iter(()))
         )
-    return Rows(shape, first.names, gather(lambda rows: rows.blocks), ids)
+    return first._replace(shape=shape, blocks=gather(lambda rows: rows.blocks), ids=ids)
 
 
 def _row_columns(rows: Rows) -> tuple[Any, ...]:
     """What rows of parts must have in common."""
-    return rows.shape[1], rows.names, None if rows.ids is None else rows.ids[:2]
+    return rows.shape[1], rows.names, rows.column, None if rows.ids is None else rows.ids[:2]
 
 
 def _refuse_other(
@@ -139,6 +140,6 @@ def _refuse_other(
     """ValueError if a part has other columns than the first."""
     if expected != found:
         raise ValueError(
-            f"cannot read {path} as one data set: {part.name} has other columns, labels or ids than "
-            f"{leader.name}; give files with the same columns"
+            f"cannot read {path} as one data set: {part} has other columns, labels or ids than {leader}; give "
+            "files with the same columns"
         )

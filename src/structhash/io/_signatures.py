@@ -19,6 +19,8 @@ _SIGNATURES = {  # first bytes: what the file is, and what to do with it where w
     b"\xfe\xff": ("UTF-16 text", "; save it as UTF-8"),
     b"PAR1": ("a Parquet (.parquet) file", ""),
     b"ARROW1": ("an Arrow (.arrow or .feather) file", ""),
+    b"\xff\xff\xff\xff": ("a stream of Arrow", "; write its table by pyarrow.ipc.new_file"),
+    b"FEA1": ("of version 1 of Feather", "; write its table with version=2"),
     b"MATLAB": ("a MATLAB file", "; write its arrays to a .npz file"),
     b"\x89HDF": ("an HDF5 (.hdf5 or .h5) file", ""),
     b"\xd0\xcf\x11\xe0": ("a file of an office program", "; save its table as a .csv file"),

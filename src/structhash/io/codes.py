@@ -24,7 +24,12 @@ __all__ = ["CODES", "CODE_SUFFIXES", "Codes", "holds_codes", "load_codes", "save
 
 CODES = "codes"  # the kind of container
 CODE_SUFFIXES = (".npy", ".parquet")  # formats of data files that also hold codes
-_ABOUT = {"coded_as": ("rows", "queries"), "queries_differ": (True, False), "weighted": (True, False)}
+_ABOUT = {
+    "coded_as": ("rows", "queries"),
+    "queries_differ": (True, False),
+    "weighted": (True, False),
+    "codes_are_bits": (True, False),
+}
 
 
 class Codes(NamedTuple):
@@ -36,6 +41,7 @@ class Codes(NamedTuple):
     coded_as: str | None = None  # "rows" or "queries"; None where the file does not say
     queries_differ: bool | None = None  # whether the model codes queries differently; None as above
     weighted: bool | None = None  # whether the model weighs its bits; None as above
+    codes_are_bits: bool | None = None  # False for numbers of centroids; None where the file does not say
     ids: NDArray[Any] | None = None  # int64 (n,) or an object array of str; None where the file has none
 
 
@@ -49,37 +55,36 @@ def save_codes(
     coded_as: str | None = None,
     queries_differ: bool | None = None,
     weighted: bool | None = None,
+    codes_are_bits: bool = True,
     ids: Ids | None = None,
+    as_lists: bool = False,
     force: bool = False,
 ) -> None:
     """Write packed codes, atomically: a bare array (.npy), a Parquet file (.parquet), else a container.
 
-    `np.load` opens a bare array, but nothing can tell which model made it. The other kinds keep the length of
-    the codes, their ids and what is said of their model, and an index of another model refuses them.
+    Nothing can tell which model made a bare array. The other kinds keep the length of the codes, their ids and
+    what is said of their model, and an index of another model refuses them.
 
     Parameters
     ----------
     path : str or path
     blocks : iterable of uint8 arrays (m, ceil(n_bits / 8))
-        The rows in their order, some at a time. One array of all rows is ``[codes]``.
+        The rows in their order, some at a time.
     n_rows, n_bits : int
         Number of all rows, and length of a code.
     source : str, optional
         `HashEncoder.fingerprint` of the model. A bare array keeps neither it nor what follows.
     coded_as : {"rows", "queries"}, optional
-        Whether `HashEncoder.encode` or `HashEncoder.encode_queries` made the codes.
-    queries_differ, weighted : bool, optional
-        Whether the model codes queries differently from rows; whether it weighs its bits.
+    queries_differ, weighted, codes_are_bits : bool, optional
+        Whether the model codes queries differently; weighs its bits; has bits, not numbers of centroids.
     ids : Ids, optional
-    force : bool
-        Whether to replace a file that `container.check_replaced` refuses.
+    as_lists, force : bool
+        Whether a Parquet file has codes as lists of bytes; whether to replace what `check_replaced` refuses.
 
     Raises
     ------
-    FileExistsError, FileNotFoundError
-        If `path` is such a file, unless `force`; if the folder does not exist.
-    ValueError
-        If there are not `n_rows` codes and ids.
+    FileExistsError, FileNotFoundError, ValueError
+        If `path` is such a file, unless `force`; the folder is missing; there are not `n_rows` codes and ids.
 
     Examples
     --------
@@ -89,16 +94,16 @@ def save_codes(
     >>> load_codes(path).n_bits, load_codes(path).source
     (3, 'a1')
     """
-    path = Path(path)
+    path, suffix = Path(path), Path(path).suffix.lower()
     array = container.Blocks(np.dtype(np.uint8), (n_rows, -(-n_bits // 8)), blocks)
-    about: dict[str, Any] = {"n_bits": n_bits, "source": source, "coded_as": coded_as}
-    about |= {"queries_differ": queries_differ, "weighted": weighted}
-    if (suffix := path.suffix.lower()) not in CODE_SUFFIXES:
+    about = {"n_bits": n_bits, "source": source, "coded_as": coded_as, "queries_differ": queries_differ}
+    about |= {"weighted": weighted} if codes_are_bits else {"weighted": weighted, "codes_are_bits": False}
+    if suffix not in CODE_SUFFIXES:
         container.save(path, {"codes": array, **stored_ids(ids, n_rows)}, about, CODES, force)
     elif suffix == ".npy":
         _write_bare(path, array, force)
     else:
-        write_parquet_codes(path, array, about, ids, force)
+        write_parquet_codes(path, array, about, ids, force, as_lists)
 
 
 def _write_bare(path: Path, codes: container.Blocks, force: bool) -> None:
@@ -153,7 +158,7 @@ def _joined(path: Path, parts: list[Codes]) -> Codes:
     """Codes of several files as one table; ValueError if they were not made in one way."""
     first = parts[0]
     ids = [part.ids for part in parts if part.ids is not None]
-    kinds = {part[1:6] for part in parts} | {(None if part.ids is None else part.ids.dtype) for part in parts}
+    kinds = {part[1:-1] for part in parts} | {(None if part.ids is None else part.ids.dtype) for part in parts}
     if len(kinds) != 2:
         raise ValueError(f"cannot read {path}: its parts differ in model, length or ids; encode again into it")
     table = np.concatenate([part.table for part in parts])

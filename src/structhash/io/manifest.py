@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from structhash._numerics.validation import describe
 from structhash.io.container import atomic
 
 __all__ = ["MANIFEST", "Part", "finished_parts", "hash_file", "read_manifest", "write_manifest"]
@@ -49,7 +50,7 @@ def write_manifest(folder: Path, how: Mapping[str, Any], n_parts: int, parts: Se
     parts : sequence of Part
         The parts that are complete.
     """
-    listed = [part._asdict() for part in sorted(parts)]
+    listed = [part._asdict() for part in sorted(parts, key=lambda part: part.input)]  # the order of the rows
     text = json.dumps({**_KIND, "how": how, "n_parts": n_parts, "parts": listed}, indent=1)
     with atomic(folder / MANIFEST) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
@@ -63,12 +64,30 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], int, list[Part]]:
     try:
         found = json.loads(path.read_text("utf-8"))
         if any(found.get(key) != value for key, value in _KIND.items()):
-            raise ValueError("it is of another kind or version")
-        return dict(found["how"]), int(found["n_parts"]), [Part(**part) for part in found["parts"]]
+            raise ValueError("it is of another program or version")
+        how, n_parts, parts = dict(found["how"]), found["n_parts"], [Part(**part) for part in found["parts"]]
+        _check(n_parts, parts)
+        return how, n_parts, parts
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(
-            f"cannot read {path}: it is damaged ({error}); delete it, and the codes beside it, and encode again"
+            f"cannot read {path}: it is damaged ({error}); give another folder, or delete it and the codes "
+            "beside it, and encode again"
         ) from None
+
+
+def _check(n_parts: Any, parts: Sequence[Part]) -> None:
+    """ValueError if parts are not as `write_manifest` lists them: files of this folder, each once, in order."""
+    for part in parts:
+        texts = (part.file, part.sha256, part.input, part.input_sha256)
+        if not all(isinstance(each, str) for each in texts) or type(part.rows) is not int or part.rows < 0:
+            raise ValueError(f"{describe(part.file)} has facts of the wrong type")
+        if Path(part.file).name != part.file or part.file == MANIFEST:
+            raise ValueError(f"{part.file!r} is no file of codes in this folder")
+    inputs = [part.input for part in parts]
+    if len({part.file for part in parts}) < len(parts) or inputs != sorted(set(inputs)):
+        raise ValueError("its parts come twice, or are not in order")
+    if type(n_parts) is not int or n_parts < max(1, len(parts)):
+        raise ValueError(f"it says that there are {n_parts!r} parts, and has {len(parts)}")
 
 
 def finished_parts(folder: Path) -> list[Path]:

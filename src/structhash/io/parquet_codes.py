@@ -1,8 +1,9 @@
 """Codes in Parquet files: a column of ids, a column of packed codes, and what is said of them in the schema.
 
-The codes are `fixed_size_binary`; bit 0 of a code is the lowest bit of its first byte. The metadata of the
-schema hold one JSON object under the key "structhash". The metadata of the file hold a checksum of that, of all
-codes and of all ids, under the key "structhash.crc32"; another program that copies rows may lose it.
+The codes are `fixed_size_binary`, or on request lists of uint8; bit 0 of a code is the lowest bit of its first
+byte. The metadata of the schema hold one JSON object under the key "structhash". The metadata of the file hold
+a checksum of that, of all codes and of all ids, under the key "structhash.crc32"; another program that copies
+rows may lose it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from structhash.io.formats.base import Ids, regroup
 
 __all__ = [
     "CODE_COLUMN",
-    "as_binary",
+    "code_column",
     "code_schema",
     "holds_codes",
     "read_parquet_codes",
@@ -37,7 +38,9 @@ _KEY, _CHECKSUM_KEY = b"structhash", b"structhash.crc32"
 _ALWAYS = {"kind": "codes", "version": 1, "bit_order": "lowest bit first"}
 
 
-def code_schema(n_bytes: int, about: Mapping[str, Any], id_column: str | None, text: bool) -> Any:
+def code_schema(
+    n_bytes: int, about: Mapping[str, Any], id_column: str | None, text: bool, as_lists: bool = False
+) -> Any:
     """The schema of a file or a batch of codes.
 
     Parameters
@@ -50,6 +53,8 @@ def code_schema(n_bytes: int, about: Mapping[str, Any], id_column: str | None, t
         Name of the column of ids; None where there is none.
     text : bool
         Whether ids are text.
+    as_lists : bool
+        Whether codes are lists of bytes.
 
     Returns
     -------
@@ -57,7 +62,9 @@ def code_schema(n_bytes: int, about: Mapping[str, Any], id_column: str | None, t
     """
     arrow = import_arrow("a table of codes")
     said = {**_ALWAYS, **about, "id_column": id_column}
-    fields = [arrow.field(CODE_COLUMN, arrow.binary(n_bytes), nullable=False)]
+    byte = arrow.field("element", arrow.uint8(), nullable=False)
+    kind = arrow.list_(byte, n_bytes) if as_lists else arrow.binary(n_bytes)
+    fields = [arrow.field(CODE_COLUMN, kind, nullable=False)]
     if id_column is not None:
         fields.insert(0, arrow.field(id_column, arrow.string() if text else arrow.int64(), nullable=False))
     return arrow.schema(fields, metadata={_KEY: json.dumps(said, allow_nan=False)})
@@ -69,6 +76,7 @@ def write_parquet_codes(
     about: Mapping[str, Any],
     ids: Ids | None,
     force: bool = False,
+    as_lists: bool = False,
 ) -> None:
     """Write codes and their ids, atomically, a row group at a time. The same codes give the same bytes.
 
@@ -82,6 +90,8 @@ def write_parquet_codes(
     ids : Ids or None
     force : bool
         Whether to replace a file that holds no codes.
+    as_lists : bool
+        Whether codes are lists of bytes.
 
     Raises
     ------
@@ -98,7 +108,7 @@ def write_parquet_codes(
             f"cannot write {path}: the file exists and holds no codes; give another name, or force=True"
         )
     named = None if ids is None else "id" if ids.name == CODE_COLUMN else ids.name
-    schema = code_schema(codes.shape[1], about, named, ids is not None and ids.text)
+    schema = code_schema(codes.shape[1], about, named, ids is not None and ids.text, as_lists)
     n_written, checksum = 0, _Checksum(schema.metadata[_KEY])
     id_groups = iter(()) if ids is None else regroup(ids.blocks, _ROWS_OF_GROUP)
     with (
@@ -106,7 +116,7 @@ def write_parquet_codes(
         arrow.parquet.ParquetWriter(temporary, schema, use_dictionary=False) as file,
     ):
         for group in regroup(codes.blocks, _ROWS_OF_GROUP):
-            columns = [as_binary(group)]
+            columns = [code_column(group, schema)]
             group_ids = next(id_groups, np.empty(0, np.int64)) if ids is not None else None
             if group_ids is not None:
                 columns.insert(0, arrow.array(group_ids.tolist(), schema.field(0).type))
@@ -141,11 +151,13 @@ class _Checksum:
         return f"{self._said:08x}{self._codes:08x}{self._ids:08x}"
 
 
-def as_binary(codes: NDArray[np.uint8]) -> Any:
-    """Codes as an Arrow array of fixed_size_binary, which shares their memory."""
-    arrow = import_arrow("a table of codes")
-    data = arrow.py_buffer(np.ascontiguousarray(codes))
-    return arrow.FixedSizeBinaryArray.from_buffers(arrow.binary(codes.shape[1]), len(codes), [None, data])
+def code_column(codes: NDArray[np.uint8], schema: Any) -> Any:
+    """Codes as an Arrow array of the type that a schema of `code_schema` says; it shares their memory."""
+    arrow, kind = import_arrow("a table of codes"), schema.field(CODE_COLUMN).type
+    codes = np.ascontiguousarray(codes)
+    if arrow.types.is_fixed_size_list(kind):
+        return arrow.FixedSizeListArray.from_arrays(arrow.array(codes.ravel()), codes.shape[1]).cast(kind)
+    return arrow.FixedSizeBinaryArray.from_buffers(kind, len(codes), [None, arrow.py_buffer(codes)])
 
 
 def holds_codes(path: Path) -> bool:
@@ -170,11 +182,12 @@ def read_parquet_codes(path: Path) -> tuple[NDArray[np.uint8], NDArray[Any] | No
         if not isinstance(said, dict) or any(said.get(key) != value for key, value in _ALWAYS.items()):
             raise ValueError(f"its metadata are {describe(said)}, of another version")
         column, id_column = table.column(CODE_COLUMN), said.get("id_column")
-        if not arrow.types.is_fixed_size_binary(column.type) or column.null_count:
+        width = _width(column.type)
+        if width is None or column.null_count:
             raise ValueError(f"its codes are {column.type}, or some are missing")
         ids = None if id_column is None else table.column(id_column).combine_chunks()
         parts = [_codes_of(chunk) for chunk in column.chunks]
-    codes = np.concatenate(parts) if parts else np.empty((0, column.type.byte_width), np.uint8)
+    codes = np.concatenate(parts) if parts else np.empty((0, width), np.uint8)
     found = None if ids is None else plain_ids(ids, f"column {describe(id_column)} of {path}")
     checksum = _Checksum(table.schema.metadata[_KEY])
     checksum.add(codes, found)
@@ -183,8 +196,19 @@ def read_parquet_codes(path: Path) -> tuple[NDArray[np.uint8], NDArray[Any] | No
     return codes, found, said
 
 
+def _width(kind: Any) -> int | None:
+    """Bytes of a code of a type of Arrow; None where the type is no code."""
+    arrow = import_arrow("Parquet")
+    if arrow.types.is_fixed_size_list(kind) and kind.value_type == arrow.uint8():
+        return int(kind.list_size)
+    return int(kind.byte_width) if arrow.types.is_fixed_size_binary(kind) else None
+
+
 def _codes_of(chunk: Any) -> NDArray[np.uint8]:
-    """The codes of an Arrow array, which share its memory."""
-    width = chunk.type.byte_width
+    """The codes of an Arrow array, which share its memory; an error of Arrow if a byte is missing."""
+    width = _width(chunk.type) or 0
+    if import_arrow("Parquet").types.is_fixed_size_list(chunk.type):
+        bytes_of_codes: NDArray[np.uint8] = chunk.flatten().to_numpy(zero_copy_only=True)
+        return bytes_of_codes.reshape(len(chunk), width)
     data = np.frombuffer(chunk.buffers()[1], np.uint8)
     return data[chunk.offset * width : (chunk.offset + len(chunk)) * width].reshape(len(chunk), width)

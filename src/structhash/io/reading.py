@@ -10,11 +10,12 @@ from typing import Any
 
 from structhash import pieces
 from structhash._numerics.validation import describe
-from structhash.io._opening import check_file
+from structhash.io._opening import check_file, suffix_of
 from structhash.io._parts import find_parts, join_datasets, join_rows
 from structhash.io.dataset import Dataset, check_dataset
 from structhash.io.formats._texts import Texts
 from structhash.io.formats.base import Format, Rows
+from structhash.io.qrels import read_qrels
 
 __all__ = ["facts", "parts_of", "read", "read_rows", "suffixes"]
 
@@ -30,6 +31,8 @@ def read(
     id: str | None = None,
     text: str | None = None,
     text_model: str | os.PathLike[str] | None = None,
+    query_file: str | os.PathLike[str] | None = None,
+    qrels: str | os.PathLike[str] | None = None,
 ) -> Dataset:
     """Read a data set.
 
@@ -51,8 +54,9 @@ def read(
         order. A format without names takes no notice.
     column, id : str, optional
         The columns of vectors and of ids of a .parquet file; id="none" if there are no ids.
-    text, text_model : str, path
-        The column of texts of a .csv file, and the folder of the model whose embeddings of them are X.
+    text, text_model, query_file, qrels : str or path, optional
+        The column of texts of a .csv file, and the folder of a model that embeds them; files of Q, read as X
+        where they have its extension; judgements by ids (`structhash.io.qrels`).
 
     Returns
     -------
@@ -69,23 +73,59 @@ def read(
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "toy.csv"
-    >>> _ = path.write_text("height,width,label\\n1,2,cat\\n3,4.5,dog\\n")
-    >>> data = read(path)
-    >>> data.X, data.y, data.names
-    (array([[1. , 2. ],
-           [3. , 4.5]]), array(['cat', 'dog'], dtype='<U3'), ['height', 'width'])
+    >>> _ = path.write_text("height,width,label\\n1,2,cat\\n3,4,dog\\n")
+    >>> read(path).y
+    array(['cat', 'dog'], dtype='<U3')
     """
-    path = Path(path)
     settings: dict[str, Any] = {"header": header, "label": label, "ignore": ignore, "features": features}
     settings |= {"column": column, "id": id, "text": text, "text_model": text_model}
-    return _read(path, settings)
+    return _read_all(Path(path), settings, query_file, qrels)
+
+
+def _read_all(
+    path: Path,
+    settings: Mapping[str, Any],
+    query_file: str | os.PathLike[str] | None,
+    qrels: str | os.PathLike[str] | None,
+) -> Dataset:
+    """`read` of rows, of queries and of judgements."""
+    data = _read(path, settings)
+    query_ids = range(len(data.Q)) if data.Q is not None else _ids(data)
+    if query_file is not None:
+        asked = _read_queries(data, path, Path(query_file), settings)
+        data, query_ids = check_dataset(data._replace(Q=asked.X), path), _ids(asked)
+    return data if qrels is None else _judged(data, path, qrels, query_ids)
+
+
+def _judged(data: Dataset, path: Path, qrels: str | os.PathLike[str], query_ids: Sequence[Any]) -> Dataset:
+    """A data set with the judgements of a file."""
+    if data.qrels is not None:
+        raise ValueError(f"{path} holds judgements of its own; leave qrels={str(qrels)!r} out")
+    return data._replace(qrels=read_qrels(qrels, query_ids, _ids(data)))
+
+
+def _ids(data: Dataset) -> Sequence[Any]:
+    """The ids of the rows, or row numbers."""
+    return range(len(data.X)) if data.ids is None else data.ids.tolist()
+
+
+def _read_queries(data: Dataset, path: Path, queries: Path, settings: Mapping[str, Any]) -> Dataset:
+    """The data set whose rows are the queries of another."""
+    if data.Q is not None:
+        raise ValueError(f"{path} holds queries Q of its own; leave query_file={str(queries)!r} out")
+    same = suffix_of(queries) == suffix_of(path)
+    names = ("header", "column", "id", "text", "text_model")
+    shared = {name: settings[name] for name in names if same}
+    return _read(queries, {**shared, "features": data.names})
 
 
 def _read(path: Path, settings: Mapping[str, Any]) -> Dataset:
     """`read` of a file, or of all files of a folder or a pattern."""
     if (parts := find_parts(path, _formats())) is None:
         return check_dataset(_format_of(path, settings).read(path), path)
-    used = [part for part in parts if read_rows(part, **settings).shape[0]] or parts
+    opened = {part: read_rows(part, **settings)._replace(blocks=iter(())) for part in parts}
+    join_rows(path, parts, opened.__getitem__)  # refuses parts that differ
+    used = [part for part in parts if opened[part].shape[0]] or parts
     return check_dataset(join_datasets(path, used, [_read(part, settings) for part in used]), path)
 
 
@@ -154,7 +194,7 @@ def _format_of(path: Path, settings: Mapping[str, Any]) -> Format:
     """The format of an existing file, with the settings that are given; ValueError if it lacks one of them."""
     known = _formats()
     check_file(path, known)
-    piece: Any = known[path.suffix.lower()] if settings.get("text") is None else Texts
+    piece: Any = known[suffix_of(path)] if settings.get("text") is None else Texts
     takes = {field.name for field in fields(piece)}
     given = {name: value for name, value in settings.items() if value is not None and value != ()}
     if lacking := sorted(given.keys() - takes - {"features"}):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from structhash._numerics.optional import not_installed
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -28,5 +30,5 @@ def given_or_new(ax: Axes | None) -> Axes:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("plots need matplotlib; pip install 'structhash[report]'") from error
+        raise not_installed("matplotlib", "a plot", "report", error) from error
     return pyplot.subplots()[1]

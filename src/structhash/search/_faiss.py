@@ -6,6 +6,8 @@ import os
 import sys
 from typing import Any
 
+from structhash._numerics.optional import not_installed
+
 __all__ = ["import_faiss"]
 
 
@@ -14,9 +16,7 @@ def import_faiss(needed_by: str) -> Any:
     try:
         import faiss
     except ImportError as error:
-        raise ImportError(
-            f"{needed_by} needs faiss, which is not installed; pip install structhash[faiss]"
-        ) from error
+        raise not_installed("faiss", needed_by, "faiss", error) from error
     return faiss
 
 

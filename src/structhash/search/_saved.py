@@ -21,6 +21,7 @@ class SavedIndex:
 
     kind: ClassVar[str]
     takes_weights: ClassVar[bool] = False
+    takes_prepared: ClassVar[bool] = True
     setting_names: ClassVar[tuple[str, ...]] = ()
 
     n_bits: int

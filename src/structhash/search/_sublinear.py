@@ -43,7 +43,6 @@ class SublinearIndex(StoredIndex):
         As in `Index`.
     """
 
-    takes_prepared: ClassVar[bool] = True
     tuned_setting: ClassVar[str | None] = None
 
     def search(

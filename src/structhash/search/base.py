@@ -39,6 +39,8 @@ class Index(SavedIndex):
         Kind of its files, such as "index.exact". By default "index." and the registry name of the class.
     takes_weights : bool
         Whether the class takes weights, one for each bit. By default it does not.
+    takes_prepared : bool
+        Whether a search takes `PreparedQueries`. By default it does.
     setting_names : tuple of str
         Other arguments of the class, all optional. Files keep those that were given. By default none.
     source : str or None

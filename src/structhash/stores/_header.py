@@ -57,4 +57,12 @@ def _ours(text: str) -> dict[str, Any] | None:
     except ValueError:
         return None
     ours = isinstance(about, dict) and about.get("made_by") == _MADE_BY
-    return about if ours and about.keys() >= {"n_bits", "ntotal", "id_kind", "source"} else None
+    whole = (
+        ours
+        and about.keys() >= {"n_bits", "ntotal", "id_kind", "source"}
+        and type(about["n_bits"]) is int
+        and about["n_bits"] > 0
+        and about["id_kind"] in ("numbers", "text")
+        and isinstance(about["source"], str | None)
+    )
+    return about if whole else None

@@ -99,6 +99,8 @@ class Store:
         ImportError
             If the library of the database is not installed.
         """
+        if not isinstance(source, str | None):
+            raise TypeError(f"source={describe(source)}: give the text of HashEncoder.fingerprint(), or None")
         index = Exact(check_n_bits(n_bits))
         index.add(codes, ids)
         kind = "text" if index.id_kind == "text" else "numbers"

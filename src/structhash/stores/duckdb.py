@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
 
-from structhash.stores._library import not_installed
+from structhash._numerics.optional import not_installed
 from structhash.stores._sql import SQLStore
 
 __all__ = ["Duckdb"]
 
+_ONE_AT_A_TIME = Lock()
 _FILE_OF_DATABASE = "SELECT path FROM duckdb_databases() WHERE database_name = current_database()"
 
 
@@ -24,7 +26,7 @@ class Duckdb(SQLStore):
 
     The distance is ``bit_count(xor(code, query))``, and bit j is the j-th bit from the left
     (https://duckdb.org/docs/stable/sql/functions/bitstring). Prepared queries with one number a bit are read by
-    ``get_bit``. One process at a time may write to a file.
+    ``get_bit``. One process at a time may write to a file. Threads of a process wait for each other.
 
     Parameters
     ----------
@@ -52,11 +54,12 @@ class Duckdb(SQLStore):
         try:
             import duckdb
         except ImportError as error:
-            raise not_installed("duckdb", "Duckdb") from error
+            raise not_installed("duckdb", "Duckdb", "stores", error) from error
         if not writes and not Path(self.place).exists():
             raise FileNotFoundError(f"no such file: {self.place}; export codes first")
         try:
-            with duckdb.connect(self.place, read_only=not writes) as connection:
+            # within a process, DuckDB refuses a reader beside a writer
+            with _ONE_AT_A_TIME, duckdb.connect(self.place, read_only=not writes) as connection:
                 if connection.execute(_FILE_OF_DATABASE).fetchone() == (None,):  # a .csv is read into memory
                     raise ValueError(f"place={self.place!r}: it is no DuckDB file; give the path of one")
                 connection.execute("BEGIN TRANSACTION")

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from structhash._numerics.optional import not_installed
 from structhash._numerics.validation import describe
-from structhash.stores._library import not_installed
 from structhash.stores._sql import SQLStore
 from structhash.stores.base import StoreInfo
 
@@ -50,7 +50,7 @@ class Postgres(SQLStore):
         try:
             import psycopg
         except ImportError as error:
-            raise not_installed("psycopg", type(self).__name__) from error
+            raise not_installed("psycopg", type(self).__name__, "stores", error) from error
         try:
             with psycopg.connect(self.place) as connection:
                 if not writes:  # all queries of a search see the same codes

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from structhash._numerics.matrices import open_matrix
 from structhash._numerics.validation import describe
+from structhash.io.qrels import read_qrels
 from structhash.pair_weights import Comparisons
 from structhash.supervision._draw import draw_others, draw_some, make_comparisons
 from structhash.supervision.base import Supervision, check_partners
-from structhash.supervision.judgements import by_query, gain_steps, read_trec
+from structhash.supervision.judgements import by_query, gain_steps
 
 __all__ = ["Qrels"]
 
@@ -90,7 +91,7 @@ class Qrels(Supervision):
         unknown: str = "error",
         **settings: Any,
     ) -> Self:
-        """Read a TREC qrels file: lines ``query-id iteration document-id grade``.
+        """Read judgements by ids, of a TREC file or of a table: see `structhash.io.qrels.read_qrels`.
 
         Parameters
         ----------
@@ -117,7 +118,7 @@ class Qrels(Supervision):
         """
         if Q is not None and len(queries) != len(Q):
             raise ValueError(f"there are {len(queries)} query ids for {len(Q)} rows of Q; give one for each")
-        return cls(read_trec(path, queries, documents, unknown), Q, **settings)
+        return cls(read_qrels(path, queries, documents, unknown), Q, **settings)
 
     def training_matrix(self, X: NDArray[Any]) -> NDArray[Any]:
         """The documents X, with the queries Q stacked below where there are any.

@@ -1,6 +1,7 @@
 """Data sets in .csv files."""
 
 import gzip
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -350,3 +351,23 @@ def test_a_long_cell_is_cut_in_the_message(tmp_path):
 def test_facts(tmp_path):
     expected = {"kind": "data", "rows": 2, "features": 1, "dtype": "float64", "labels": "<U3", "classes": 1}
     assert facts(write(tmp_path, "a,y\n1,cat\n2,cat\n")) == expected
+
+
+def test_a_compressed_file_is_that_file(tmp_path):
+    text = "a,b,label\n" + "".join(f"{i}.5,{-i},c{i % 3}\n" for i in range(300))
+    (tmp_path / "x.csv").write_text(text)
+    packed = gzip.compress(text.encode())
+    (tmp_path / "x.csv.GZ").write_bytes(packed)
+    plain, found = read(tmp_path / "x.csv"), read(tmp_path / "x.csv.GZ")
+    np.testing.assert_array_equal(found.X, plain.X)
+    assert (found.y.tolist(), found.names) == (plain.y.tolist(), plain.names)
+    assert facts(tmp_path / "x.csv.GZ") == facts(tmp_path / "x.csv")
+    for bad in (packed[:-1], packed[:-9], packed[:200], packed[:5], text.encode(), packed[:-8] + bytes(8)):
+        (tmp_path / "bad.csv.gz").write_bytes(bad)
+        with pytest.raises(ValueError, match=r"bad.csv.gz: it is no whole gzip file \(.*; compress it again"):
+            read(tmp_path / "bad.csv.gz")
+    (tmp_path / "bad.csv.gz").write_bytes(gzip.compress("é,1\n".encode("latin-1")))
+    with pytest.raises(ValueError, match="it is not UTF-8 text"):
+        read(tmp_path / "bad.csv.gz")
+    with pytest.raises(ValueError, match=r"unknown extension '\.gz'"):
+        read(shutil.copy(tmp_path / "x.csv", tmp_path / "x.npy.gz"))

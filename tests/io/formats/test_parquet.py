@@ -109,7 +109,8 @@ def test_plain_columns_are_features_with_their_names(tmp_path):
     with pytest.raises(ValueError, match="it lacks 'd' of the columns"):
         read(tmp_path / "x.parquet", features=["d"])
     with pytest.raises(
-        ValueError, match=r"column 'y' is (large_)?string, no number; it is a label \(label='y', --lab"
+        ValueError,
+        match=r"column 'y' is (large_)?string, no number and no list of floats; it is a label \(label='y'",
     ):
         read(tmp_path / "x.parquet", label="none")
     assert read(tmp_path / "x.parquet", label="none", ignore=["y"]).y is None
@@ -183,9 +184,16 @@ def test_vectors_of_a_fixed_length_that_are_missing_are_refused_by_row(tmp_path)
         ({"b": [1.0, 3]}, {"id": "doc"}, "it has no column 'doc'; its columns are b"),
         ({"b": [1.0, 3]}, {"column": "b"}, "column 'b' is double, not a list of numbers"),
         ({"b": [1.0, 3], "c": [2, 5]}, {"id": "c", "label": "c"}, "column 'c' is named for two uses"),
-        ({"s": ["a", "b"]}, {"label": "s"}, "it has no column of vectors or numbers; it has s"),
+        ({"s": ["a", "b"]}, {"label": "s"}, "it has no column of vectors or numbers; its columns are s"),
         ({"t": [[1, 2], [3, 4]]}, {}, r"does 't' hold the vectors\? Give column='t'"),
         ({"t": [[1.0], [2.0]], "target": [1, 2]}, {}, "does 'target' hold labels"),
+        ({"v": [[1.0], [2.0]], "id": [0.5, 1]}, {}, "column 'id' is double, and .* give id='none'"),
+        ({"v": [[1.0], [2.0]], "id": [b"a", b"b"]}, {}, "column 'id' is binary, and .* cast it"),
+        ({"v": [[], [2.0]]}, {}, "column 'v' of .* has no numbers in row 0"),
+        ({"v": [[1.0], [2.0]], "y": ["a", "a\0"]}, {}, r"column 'y' of .* holds 'a\\x00' in row 1"),
+        ({"v": [[1.0], [2.0]], "y": [["a"], ["b"]]}, {}, "column 'y' of .* in row 0; labels are text"),
+        ({"v": [[1.0], [2.0]], "y": [{"a": 1}, {"a": 2}]}, {}, "column 'y' of .* in row 0; labels are text"),
+        ({"v": [[[1.0]], [[2.0]]]}, {}, "column 'v' is list.*, no number and no list of floats"),
     ],
 )
 def test_what_has_no_answer_is_refused(tmp_path, columns, settings, message):
@@ -210,6 +218,30 @@ def test_labels_and_ids_in_dictionaries_are_text(tmp_path):
     )
     data = read(write(table, tmp_path / "x.arrow"))
     assert (data.y.tolist(), data.ids.tolist()) == (["u", "v", "u"], ["x", "y", "z"])
+    table = pa.table({"v": lists(ROWS[:3]), "id": pa.array([7, 8, 7]).dictionary_encode()})
+    assert read(write(table, tmp_path / "x.arrow")).ids.tolist() == [7, 8, 7]
+    gap = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["u", None]))
+    path = write(pa.table({"v": lists(ROWS[:3]), "label": gap}), tmp_path / "x.arrow")
+    with pytest.raises(ValueError, match=r"column 'label' of .* lacks the label of row 1"):
+        read(path)
+
+
+def test_labels_of_bytes_are_text(tmp_path):
+    table = pa.table({"v": lists(ROWS[:2]), "y": [b"a", b"\xff"]})
+    assert read(write(table, tmp_path / "x.parquet")).y.tolist() == ["a", "ÿ"]
+
+
+def test_streams_and_old_feather_files_are_named(tmp_path):
+    table = pa.table({"a": [1.5, 2]})
+    with pa.ipc.new_stream(tmp_path / "x.arrow", table.schema) as file:
+        file.write_table(table)
+    with pytest.raises(
+        ValueError, match=r"it is a stream of Arrow, .*; write its table by pyarrow.ipc.new_file"
+    ):
+        read(tmp_path / "x.arrow")
+    (tmp_path / "x.feather").write_bytes(b"FEA1" + bytes(100) + b"FEA1")
+    with pytest.raises(ValueError, match=r"it is of version 1 of Feather, .*; write its table with version=2"):
+        read(tmp_path / "x.feather")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

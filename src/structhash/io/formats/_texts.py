@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import row_slices
+from structhash._numerics.optional import not_installed
 from structhash._numerics.validation import describe
 from structhash.io._opening import check_text
 from structhash.io.dataset import Dataset
@@ -169,7 +170,7 @@ def _static(path: Path) -> Callable[[list[str]], NDArray[Any]]:
     try:
         from model2vec import StaticModel
     except ImportError as error:
-        raise ImportError(f"{path} needs model2vec; pip install structhash[text]") from error
+        raise not_installed("model2vec", str(path), "text", error) from error
     model = StaticModel.from_pretrained(path)
     return lambda texts: np.asarray(model.encode(texts, use_multiprocessing=False))
 
@@ -179,7 +180,7 @@ def _transformer(path: Path) -> Callable[[list[str]], NDArray[Any]]:
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
-        raise ImportError(f"{path} needs sentence-transformers; pip install structhash[sentences]") from error
+        raise not_installed("sentence_transformers", str(path), "sentences", error) from error
     model = SentenceTransformer(str(path), local_files_only=True)
     return lambda texts: np.asarray(model.encode(texts, show_progress_bar=False))
 

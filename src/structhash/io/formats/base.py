@@ -48,12 +48,15 @@ class Rows(NamedTuple):
         Checked as by `check_matrix`, in row order. A file without rows has none.
     ids : Ids, or None
         Ids of the rows, where the file has them.
+    column : str, or None
+        Name of the column of vectors, where the file has one.
     """
 
     shape: tuple[int, int]
     names: list[str] | None
     blocks: Iterator[NDArray[Any]]
     ids: Ids | None = None
+    column: str | None = None
 
 
 class Format:

@@ -1,11 +1,13 @@
-"""Data sets in .csv files: a table of numbers, with at most one column of labels."""
+"""Data sets in .csv files, compressed or not: a table of numbers, with at most one column of labels."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import itertools
 import logging
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +63,7 @@ class Csv(Format):
     ignore: Sequence[str] = ()
     features: Sequence[str] | None = None
 
-    suffixes: ClassVar[tuple[str, ...]] = (".csv",)
+    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".csv.gz")
 
     def read(self, path: Path) -> Dataset:
         """Read the table.
@@ -86,14 +88,21 @@ class Csv(Format):
         ...
         ValueError: cannot read ...toy.csv: line 2, column 2: '?' is not a number; fill it or remove ...
         """
-        check_text(path)
+        compressed = path.suffix.lower() == ".gz"
+        if not compressed:
+            check_text(path)
+        opened: Any = gzip.open if compressed else open
         try:
-            with open(path, encoding="utf-8-sig", newline="") as file:
+            with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
                 _check_first_line(next(filter(str.strip, file), ""))
                 file.seek(0)
                 data, left_out = self._read_table(csv.reader(file, strict=True))
         except UnicodeDecodeError as error:
             raise ValueError(f"cannot read {path}: it is not UTF-8 text ({error}); save it as UTF-8") from None
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise ValueError(
+                f"cannot read {path}: it is no whole gzip file ({error}); compress it again"
+            ) from None
         except (csv.Error, ValueError) as error:
             hint = f" in line 1; {_QUOTES}" if isinstance(error, csv.Error) else ""
             raise ValueError(f"cannot read {path}: {error}{hint}") from None

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.optional import not_installed
 from structhash._numerics.validation import join_names
 from structhash.io._opening import guard
 from structhash.io.dataset import Dataset
@@ -49,9 +50,7 @@ def _opened(path: Path) -> Iterator[Any]:
     try:
         import h5py
     except ImportError as error:
-        raise ImportError(
-            f"reading {path} needs h5py, which is not installed; pip install structhash[hdf5]"
-        ) from error
+        raise not_installed("h5py", f"reading {path}", "hdf5", error) from error
     with guard(path):
         file = h5py.File(path, "r")
     with file:

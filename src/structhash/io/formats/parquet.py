@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from structhash._numerics.arrow import (
     holds_ids,
     holds_numbers,
+    holds_text,
     holds_vectors,
     plain_ids,
     plain_values,
@@ -92,7 +93,7 @@ class Parquet(Format):
         y = None
         if parts.label is not None:
             y = np.concatenate(list(_values(path, table, parts.label, block_rows(rows.shape[1]))))
-            y = y.astype(str) if y.dtype == object else y
+            y = _as_text(y, f"column {describe(parts.label)} of {path}") if y.dtype == object else y
         return Dataset(X, y, names=rows.names, label=parts.label, ids=ids)
 
     def rows(self, path: Path, queries: bool = False) -> Rows:
@@ -147,8 +148,14 @@ class Parquet(Format):
                 )
             return self.id
         taken = (*self._ignored(), *(self.features or ()), self.label, self.column)
-        found = _ID_COLUMN in kinds and holds_ids(kinds[_ID_COLUMN]) and _ID_COLUMN not in taken
-        return _ID_COLUMN if found else None
+        if _ID_COLUMN not in kinds or _ID_COLUMN in taken:
+            return None
+        if not holds_ids(kinds[_ID_COLUMN]):
+            raise ValueError(
+                f"column {_ID_COLUMN!r} is {kinds[_ID_COLUMN]}, and ids are whole numbers or text: cast it, "
+                "name another column by id (--id), or give id='none' (--id none) if rows need no ids"
+            )
+        return _ID_COLUMN
 
     def _vectors(self, kinds: dict[str, Any], taken: set[str | None]) -> str | None:
         """The column of vectors; None where the features are columns of numbers."""
@@ -178,12 +185,15 @@ class Parquet(Format):
         columns = choose_columns(names, self.label, self._ignored(), self.features)
         features = [names[j] for j in columns.features]
         if not features:
-            raise ValueError(f"it has no column of vectors or numbers; it has {join_names(list(kinds))}")
+            raise ValueError(
+                f"it has no column of vectors or numbers; its columns are {join_names(list(kinds)) or 'none'}"
+            )
         for name in features:
             if not holds_numbers(kinds[name]):
                 raise ValueError(
-                    f"column {describe(name)} is {kinds[name]}, no number; it is a label (label={name!r}, "
-                    f"--label), an id (id={name!r}, --id) or left out (ignore=[{name!r}], --ignore)"
+                    f"column {describe(name)} is {kinds[name]}, no number and no list of floats; it is a label "
+                    f"(label={name!r}, --label), an id (id={name!r}, --id) or left out (ignore=[{name!r}], "
+                    "--ignore)"
                 )
         if columns.left_out:
             _LOG.warning(
@@ -224,9 +234,10 @@ def _rows(path: Path, table: Table, parts: _Parts) -> Rows:
         if table.n_rows == 0
         else checked_rows(shape, dtype, regroup(blocks, block_rows(width)), what, names)
     )
+    checked = checked._replace(column=parts.vectors)
     if parts.id is None:
         return checked
-    text = not holds_numbers(table.schema.field(parts.id).type)
+    text = holds_text(table.schema.field(parts.id).type)
     ids = regroup(_ids(path, table, parts.id, block_rows(width)), block_rows(width))
     return checked._replace(ids=Ids(parts.id, text, ids))
 
@@ -280,6 +291,20 @@ def _values(path: Path, table: Table, column: str, n: int) -> Iterator[NDArray[A
     for batch in table.batches([column], n):
         yield plain_values(batch.column(column), f"column {describe(column)} of {path}", first, "the label")
         first += len(batch)
+
+
+def _as_text(values: NDArray[Any], name: str) -> NDArray[Any]:
+    """Labels that numpy has no type for, as text; ValueError if two could become one, or they are no labels."""
+    found = [each.decode("latin-1") if isinstance(each, bytes) else str(each) for each in values]
+    for row, (value, text) in enumerate(zip(values, found)):
+        if isinstance(value, list | dict | np.ndarray):
+            raise ValueError(
+                f"{name} holds {describe(value)} in row {row}; labels are text, whole numbers, booleans "
+                "or dates"
+            )
+        if text.endswith("\0"):  # numpy cuts these off
+            raise ValueError(f"{name} holds {describe(text)} in row {row}; write labels that end otherwise")
+    return np.array(found)
 
 
 def _gathered(shape: tuple[int, ...], blocks: Iterator[NDArray[Any]]) -> NDArray[Any]:

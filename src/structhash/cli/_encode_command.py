@@ -1,0 +1,62 @@
+"""The command ``encode``: its arguments and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from structhash.cli._options import Choices, Data, Force, Json, Model, output
+
+__all__ = ["encode"]
+
+
+def encode(
+    model: Model,
+    data: Data,
+    out: Annotated[
+        Path,
+        output(
+            "The file to write: names the model (.parquet: a table), or, if .npy, is a bare array. "
+            "A folder: a file for each of DATA."
+        ),
+    ],
+    bits: Annotated[
+        int | None, typer.Option(min=1, help="Only the first bits.", show_default="all the model has")
+    ] = None,
+    queries: Annotated[
+        bool,
+        typer.Option(
+            "--queries", help="Encode queries (Q of DATA, else X): their codes may differ from rows'."
+        ),
+    ] = False,
+    lists: Annotated[
+        bool,
+        typer.Option(
+            "--lists", help="Write codes into .parquet files as lists of bytes, not as fixed_size_binary."
+        ),
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Processes that encode the files of DATA into a folder.")
+    ] = 1,
+    force: Force = False,
+    *,
+    choices: Choices,
+    as_json: Json = False,
+) -> None:
+    """Turn vectors into packed codes."""
+    from structhash.cli.encode import encode as run
+
+    run(
+        model,
+        data,
+        out,
+        bits=bits,
+        as_queries=queries,
+        as_lists=lists,
+        jobs=jobs,
+        force=force,
+        as_json=as_json,
+        choices=choices,
+    )
