@@ -39,8 +39,8 @@ class AdditiveHash(CentroidEncoder):
     master, whose columns are bytes. A query is not coded. Its distance to a code is the squared distance to
     the sum of the vectors.
 
-    Such codes find more of the nearest rows than bits do at the same bytes. They have no Hamming distance and no
-    prefixes, and coding a row takes more time. `DistilHash` has bits, and follows labels.
+    Such codes find more of the nearest rows than bits do at the same bytes. They have no Hamming distance and
+    no prefixes, and coding a row takes more time. `DistilHash` has bits, and follows labels.
 
     Parameters
     ----------

@@ -135,18 +135,11 @@ def _means(Y: NDArray[np.float32], numbers: NDArray[Any]) -> NDArray[np.float32]
 
 
 def _fit(tables: NDArray[np.float32], codes: NDArray[np.uint8], Y: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Tables by least squares, one after the other, each drawn a little to what it was; the loss never rises."""
+    """Tables by least squares, one after the other, each drawn a little to what it was; no step adds loss."""
     n_bytes, first, tables = codes.shape[1], tables, tables.copy()
     sums = [_indicators(codes[:, m]) @ Y for m in range(n_bytes)]  # of the rows with each value of a byte
     counts = [np.bincount(codes[:, m], minlength=256).astype(np.float32)[:, None] for m in range(n_bytes)]
-    wide = codes.astype(np.int64)
-    both = {
-        (m, j): np.bincount(256 * wide[:, m] + wide[:, j], minlength=1 << 16)
-        .reshape(256, 256)
-        .astype(np.float32)
-        for m in range(n_bytes)
-        for j in range(m)
-    }
+    both = {(m, j): _counts(codes[:, m], codes[:, j]) for m in range(n_bytes) for j in range(m)}
     for _ in range(_N_SWEEPS):
         for m in range(n_bytes):
             wanted = sums[m] + _SHRINKAGE * first[m]
@@ -155,6 +148,12 @@ def _fit(tables: NDArray[np.float32], codes: NDArray[np.uint8], Y: NDArray[np.fl
                     wanted -= (both[m, j] if j < m else both[j, m].T) @ tables[j]
             tables[m] = wanted / (counts[m] + _SHRINKAGE)
     return tables
+
+
+def _counts(first: NDArray[np.uint8], second: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """How many rows (256, 256) have each value of one byte with each of another."""
+    pairs = np.bincount(256 * first.astype(np.int64) + second, minlength=1 << 16)
+    return pairs.reshape(256, 256).astype(np.float32)
 
 
 def _nearer(
