@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits
 from structhash import AdditiveHash, DistilHash, fit_reader, load_model
 from structhash.baselines import RQ
 from structhash.codes import prepared_distances
+from structhash.codes.sums import SumCoder, sums_of
 from structhash.search import Exact
 
 X = load_digits().data.astype(np.float32)
@@ -57,9 +58,11 @@ def test_what_is_left_over_is_reported(encoder):
 
 
 def test_a_wider_beam_codes_nearer(encoder):
-    narrow = AdditiveHash(32, beam=1, random_state=0).fit(X)
-    assert encoder.errors_[-1] < narrow.errors_[-1]
-    assert encoder.beam_ == 16
+    Z = encoder._scaled(Q)
+    coders = [SumCoder(encoder.centroids_, np.full(4, 256), beam) for beam in (1, 4, encoder.beam_)]
+    left = [((Z - sums_of(coder.code(Z), encoder.centroids_)) ** 2).sum() for coder in coders]
+    assert left[0] > left[1] > left[2]
+    np.testing.assert_array_equal(coders[2].code(Z), encoder.encode(Q))
 
 
 @pytest.mark.parametrize("n_bits", [1, 7, 12, 24])
@@ -87,8 +90,8 @@ def test_a_model_comes_back_from_a_file(encoder, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_bits": 0}, "n_bits=0: give an integer from 1 to 256"),
-        ({"n_bits": 257}, "n_bits=257: give an integer from 1 to 256"),
+        ({"n_bits": 0}, "n_bits=0: give an integer of at least 1"),
+        ({"n_bits": 257}, "n_bits=257: give an integer of at least 1 and at most 256"),
         ({"beam": 0}, "beam=0: give an integer of at least 1"),
         ({"random_state": "a"}, "random_state='a'"),
     ],
