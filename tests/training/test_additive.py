@@ -40,16 +40,22 @@ def test_sums_of_few_vectors_are_found():
     first, second = rng.normal(size=(4, 8)), 0.1 * rng.normal(size=(4, 8))
     Y = (first[rng.integers(4, size=400)] + second[rng.integers(4, size=400)]).astype(np.float32)
     Y -= Y.mean(axis=0)
-    assert learn(np.array([8, 8]), Y=Y).errors[-1] < 1e-3
+    assert learn(np.array([8, 8]), Y=Y).errors[-1] < 3e-3
 
 
-def test_as_few_rows_as_values_are_coded_exactly():
-    assert learn(np.array([256, 256]), Y=DIGITS[:200] - DIGITS[:200].mean(axis=0)).errors[-1] < 1e-3
+def test_few_rows_are_not_learned_by_heart():
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(DIGITS))
+    few, others = DIGITS[order[:300]], DIGITS[order[300:]]
+    tables, errors = learn(np.full(8, 256), Y=few - few.mean(axis=0))
+    left = left_over(others - few.mean(axis=0), tables, np.full(8, 256))
+    assert errors[-1] < 0.05
+    assert left < 0.2  # 0.28 without the ridge
 
 
 def test_a_fit_ends_near_the_least_squares_of_all_tables(monkeypatch):
     monkeypatch.setattr(additive, "_N_SWEEPS", 200)
-    monkeypatch.setattr(additive, "_SHRINKAGE", 1e-3)
+    monkeypatch.setattr(additive, "_RIDGE", 1e-3)
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 6, size=(300, 3), dtype=np.uint8)
     Y = rng.normal(size=(300, 5)).astype(np.float32)

@@ -24,9 +24,9 @@ from structhash.estimators.centroids import (
 from structhash.io.fields import Field, Fields
 from structhash.training.additive import learn_tables
 
-__all__ = ["AdditiveHash"]
+__all__ = ["MAX_SUM_BITS", "AdditiveHash"]
 
-_MAX_BITS = 256  # the coder keeps products of all pairs of vectors: 127 MB for 32 bytes
+MAX_SUM_BITS = 256  # the coder keeps products of all pairs of vectors: 127 MB for 32 bytes
 _MAX_ROWS = 50_000
 _MAX_NUMBERS = 1 << 26  # of the rows that are learned from, unless these are very wide
 
@@ -98,7 +98,7 @@ class AdditiveHash(CentroidEncoder):
 
     def check_settings(self) -> None:
         """See `HashEncoder.check_settings`."""
-        check_count("n_bits", self.n_bits, most=_MAX_BITS)
+        check_count("n_bits", self.n_bits, most=MAX_SUM_BITS)
         check_count("beam", self.beam)
         check_random_state(self.random_state)
 

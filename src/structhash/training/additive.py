@@ -17,7 +17,7 @@ from structhash.codes.sums import SumCoder, sums_of
 
 __all__ = ["SumTables", "learn_tables"]
 
-_SHRINKAGE = 1.0  # rows, by which a vector is drawn to the one before the fit
+_RIDGE = 2.0  # rows, by which a vector is drawn to 0: few rows a value would fit the training rows alone
 _N_SWEEPS = 2  # of least squares over the bytes, before rows are coded again and after
 _N_CODINGS = 8  # times that all rows are coded again
 _N_ROUNDS = 2  # of k-means, with each number of axes
@@ -135,18 +135,18 @@ def _means(Y: NDArray[np.float32], numbers: NDArray[Any]) -> NDArray[np.float32]
 
 
 def _fit(tables: NDArray[np.float32], codes: NDArray[np.uint8], Y: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Tables by least squares, one after the other, each drawn a little to what it was; no step adds loss."""
-    n_bytes, first, tables = codes.shape[1], tables, tables.copy()
+    """Tables by ridge regression, one after the other, from those given; no step adds loss."""
+    n_bytes, tables = codes.shape[1], tables.copy()
     sums = [_indicators(codes[:, m]) @ Y for m in range(n_bytes)]  # of the rows with each value of a byte
     counts = [np.bincount(codes[:, m], minlength=256).astype(np.float32)[:, None] for m in range(n_bytes)]
     both = {(m, j): _counts(codes[:, m], codes[:, j]) for m in range(n_bytes) for j in range(m)}
     for _ in range(_N_SWEEPS):
         for m in range(n_bytes):
-            wanted = sums[m] + _SHRINKAGE * first[m]
+            wanted = sums[m].copy()
             for j in range(n_bytes):  # what the other bytes of these rows add already
                 if j != m:
                     wanted -= (both[m, j] if j < m else both[j, m].T) @ tables[j]
-            tables[m] = wanted / (counts[m] + _SHRINKAGE)
+            tables[m] = wanted / (counts[m] + _RIDGE)
     return tables
 
 
