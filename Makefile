@@ -30,13 +30,13 @@ coverage: setup
 	$(PYTEST) --cov=structhash --cov-report=term:skip-covered
 
 lint: setup
-	$(RUN) -m ruff check src tests benchmarks
-	$(RUN) -m ruff format --check src tests benchmarks
+	$(RUN) -m ruff check src tests benchmarks examples
+	$(RUN) -m ruff format --check src tests benchmarks examples
 	$(RUN) -m mypy
 
 format: setup
-	$(RUN) -m ruff check --fix src tests benchmarks
-	$(RUN) -m ruff format src tests benchmarks
+	$(RUN) -m ruff check --fix src tests benchmarks examples
+	$(RUN) -m ruff format src tests benchmarks examples
 
 bench-smoke: setup
 	$(RUN) benchmarks/smoke.py

@@ -26,6 +26,7 @@ def pages():
         ROOT / "CONTRIBUTING.md",
         *sorted(ROOT.glob("docs/*.md")),
         *sorted(ROOT.glob("benchmarks/*.py")),
+        *sorted(ROOT.glob("examples/*")),
     ]:
         yield file.relative_to(ROOT).as_posix(), file
 
