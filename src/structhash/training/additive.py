@@ -17,7 +17,7 @@ from structhash.codes.sums import SumCoder, sums_of
 
 __all__ = ["SumTables", "learn_tables"]
 
-_RIDGE = 2.0  # rows, by which a vector is drawn to 0: few rows a value would fit the training rows alone
+_RIDGE = 0.5  # rows, by which a vector is drawn to 0: few rows would be learned by heart
 _N_SWEEPS = 2  # of least squares over the bytes, before rows are coded again and after
 _N_CODINGS = 8  # times that all rows are coded again
 _N_ROUNDS = 2  # of k-means, with each number of axes
