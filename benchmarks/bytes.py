@@ -36,6 +36,7 @@ from structhash.io.container import atomic
 SETS = ("npl_minilm", "dbpedia5k_minilm", "glove6b50_100k", "sift_bsds100k")
 BYTES = (8, 16, 32)
 READERS = {  # of each method; "" is its own way
+    "additivehash": ("",),
     "distilhash": ("bits", "real", "auto"),
     "itq": ("bits", "real", "auto"),
     "pcah": ("real",),
@@ -48,6 +49,7 @@ READERS = {  # of each method; "" is its own way
 FACTORS = {"rabitq": 8}  # bytes of a row beside its bits
 FIGURES = {"recall@10": "recall 10@10", "recall@100": "recall 10@100", "ndcg@10": "nDCG@10"}
 DRAWN = {  # lines of the picture: colour, and how they are dashed
+    "additivehash": ("#000000", "-"),
     "distilhash bits": ("#ee6677", ":"),
     "distilhash real": ("#ee6677", "--"),
     "distilhash auto": ("#ee6677", "-"),

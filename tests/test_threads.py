@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.utils import get_tags
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from structhash import CGHash, DistilHash, StructHash
+from structhash import AdditiveHash, CGHash, DistilHash, StructHash
 from structhash.pieces import classes, names
 
 SECONDS = 60  # no right answer takes so long; a process that hangs is ended then
@@ -21,7 +21,7 @@ SECONDS = 60  # no right answer takes so long; a process that hangs is ended the
 ENCODERS = {name: piece(8) for name, piece in classes("baselines").items()}
 ENCODERS |= {f"distilhash {name}": DistilHash(8, embedding=name) for name in names("embeddings")}
 ENCODERS |= {f"structhash {name}": StructHash(8, family=name) for name in names("families")}
-ENCODERS |= {"cghash": CGHash(8)}
+ENCODERS |= {"cghash": CGHash(8), "additivehash": AdditiveHash(16)}
 
 
 def digits():

@@ -11,6 +11,7 @@ import importlib
 from typing import Any
 
 _HOME = {
+    "AdditiveHash": "estimators.additivehash",
     "CGHash": "estimators.cghash",
     "DistilHash": "estimators.distilhash",
     "HashEncoder": "estimators.base",
@@ -26,6 +27,7 @@ _HOME = {
 
 __version__ = "0.1.0"
 __all__ = [
+    "AdditiveHash",
     "CGHash",
     "DistilHash",
     "HashEncoder",

@@ -35,10 +35,19 @@ def test_people_see_bytes_recalls_and_the_factor(done, rows):
     lines = done("recall", rows, *USUAL).splitlines()
     expected = estimate_recall(X, [8, 16], 5, 50).lines
     assert lines[0] == "recall@5 of 50 queries against 350 rows, nearest by Euclidean distance"
-    assert lines[2].split() == ["row", "bytes", "bits", "read", "reader", "rescored", "factor"]
+    assert lines[2].split() == ["row", "bytes", "bits", "read", "reader", "rescored", "factor", "sums"]
     for line, text in zip(expected, lines[3:5], strict=True):
         shown = [f"{value:.4g}" for value in (line.bits, line.read, line.rescored)]
-        cells = [str(line.n_bits), "bits", str(line.n_bytes), *shown[:2], line.reader, shown[2], "10"]
+        cells = [
+            str(line.n_bits),
+            "bits",
+            str(line.n_bytes),
+            *shown[:2],
+            line.reader,
+            shown[2],
+            "10",
+            f"{line.sums:.4g}",
+        ]
         assert text.split() == cells
     assert lines[5].split() == ["vectors,", "float32", "256", "1", "1", "1"]
 

@@ -1,4 +1,4 @@
-"""CGHash, StructHash and DistilHash keep the contract of scikit-learn."""
+"""The methods of ours keep the contract of scikit-learn."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from structhash import CGHash, DistilHash, StructHash
+from structhash import AdditiveHash, CGHash, DistilHash, StructHash
 from structhash.pieces import names
 
 X, Y = (array[:120] for array in load_digits(return_X_y=True))
@@ -35,6 +35,7 @@ def too_few_rows(estimator):
         *(cls(n_bits=3, n_near=3, n_far=3, C="auto") for cls in (StructHash, CGHash)),
         DistilHash(n_bits=3),
         DistilHash(n_bits=3, embedding="centered"),
+        AdditiveHash(n_bits=12),
     ],
     expected_failed_checks=too_few_rows,
 )
@@ -67,10 +68,10 @@ def test_distilhash_has_eight_settings():
     )
 
 
-@pytest.mark.parametrize("cls", ALL)
+@pytest.mark.parametrize("cls", [*ALL, AdditiveHash])
 def test_tags_say_whether_labels_are_needed_and_that_types_are_not_kept(cls):
     tags = get_tags(cls())
-    assert tags.target_tags.required == (cls is not DistilHash)
+    assert tags.target_tags.required == (cls in (CGHash, StructHash))
     assert tags.transformer_tags.preserves_dtype == []
 
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from structhash import CGHash, DistilHash, StructHash, load_model
+from structhash import AdditiveHash, CGHash, DistilHash, StructHash, load_model
 from structhash.baselines import Baseline
 from structhash.estimators._fitted import check_attributes
 from structhash.pieces import classes, load, names
@@ -37,6 +37,7 @@ def models():
     for name in names("embeddings"):
         yield f"distilhash-{name}", DistilHash(4, random_state=0, embedding=name)
     yield "cghash", CGHash(**FEW)
+    yield "additivehash", AdditiveHash(12)
 
 
 MODELS = dict(models())

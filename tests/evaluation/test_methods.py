@@ -53,7 +53,13 @@ def seen(monkeypatch):
 
 
 def test_every_encoder_of_the_package_has_a_name():
-    assert set(encoders_by_name()) == {"distilhash", "structhash", "cghash", *names("baselines")}
+    assert set(encoders_by_name()) == {
+        "additivehash",
+        "distilhash",
+        "structhash",
+        "cghash",
+        *names("baselines"),
+    }
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import euclidean_distances
 
-from structhash import DistilHash, fit_reader
+from structhash import AdditiveHash, DistilHash, fit_reader
 from structhash.evaluation import estimate_recall, seen_classes
 from structhash.search import Exact, Rescored
 
@@ -56,6 +56,20 @@ def test_readers_are_fitted_to_the_database_and_vectors_order_what_they_find():
     assert line.read == pytest.approx(share(index.search(asked, 5)[1], nearest, 5))
     two_stages = Rescored(index, database, "euclidean", 4)
     assert line.rescored == pytest.approx(share(two_stages.search(asked, queries, 5)[1], nearest, 5))
+
+
+@pytest.mark.slow
+def test_sums_of_vectors_are_tried_beside_bits():
+    long, short = estimate_recall(X, [264, 12], 5, 60, "bits").lines[::-1]
+    queries, database = parts(X)
+    model = AdditiveHash(12, random_state=0).fit(database)
+    index = Exact(12)
+    index.add(model.encode(database))
+    apart = ((queries[:, None] - database) ** 2).sum(axis=2)  # whole numbers: ties come by row
+    nearest = apart.argsort(axis=1, kind="stable")[:, :5]
+    assert short.sums == pytest.approx(share(index.search(model.prepare_queries(queries), 5)[1], nearest, 5))
+    assert short.sums > short.read
+    assert long.sums is None
 
 
 @pytest.mark.slow

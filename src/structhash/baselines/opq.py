@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash.baselines._centroid_codes import SCALE_FIELDS, repeated
+from structhash.baselines._centroid_codes import QUANTISER_FIELDS, repeated
 from structhash.baselines.pq import PQ
 from structhash.io.fields import Field
 
@@ -61,7 +61,7 @@ class OPQ(PQ):
     source = "Ge et al. 2013"
     settings_from = "those of faiss: 50 rounds for the rotation, 25 of k-means"
     fitted_fields = (
-        *SCALE_FIELDS,
+        *QUANTISER_FIELDS,
         Field("rotation_", ("n_rotated", "n_features")),
         Field("centroids_", ("n_values", "n_rotated")),
     )

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import row_slices
 from structhash._numerics.validation import check_count
-from structhash.baselines._centroid_codes import SCALE_FIELDS, CentroidCodes, bits_of_bytes, repeated
-from structhash.codes import Decoder, PreparedQueries
+from structhash.baselines._centroid_codes import QUANTISER_FIELDS, CentroidCodes, repeated
+from structhash.codes import PreparedQueries
+from structhash.estimators.centroids import bits_of_bytes, queries_for_sums
 from structhash.io.fields import Field
 
 __all__ = ["RQ"]
@@ -51,8 +52,7 @@ class RQ(CentroidCodes):
 
     Notes
     -----
-    An index computes the length of the row that a code decodes to from the code itself, so no byte of a row is
-    spent on it. Rows are repeated where they are fewer than 256 or than features.
+    Rows are repeated where they are fewer than 256 or than features.
 
     References
     ----------
@@ -71,7 +71,7 @@ class RQ(CentroidCodes):
     source = "Chen et al. 2010"
     settings_from = "those of faiss: progressive k-means of 10 rounds, a beam of 5"
     fitted_fields = (
-        *SCALE_FIELDS,
+        *QUANTISER_FIELDS,
         Field("centroids_", ("n_bytes", "n_values", "n_features")),
         Field("sizes_", ("n_bytes",), "int", least=1, most=256),
         Field("beam_", kind="int", least=1),
@@ -117,9 +117,7 @@ class RQ(CentroidCodes):
         return numbers
 
     def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
-        Z, decoder = self._scaled(Q), Decoder(self.n_bits_, np.zeros(Q.shape[1], np.float32), self.centroids_)
-        values: Any = -2 * np.tensordot(Z, self.centroids_.astype(np.float64), (1, -1))
-        return PreparedQueries(self.n_bits_, (Z**2).sum(axis=1), values, decoder)
+        return queries_for_sums(self._scaled(Q), self.centroids_, self.n_bits_)
 
 
 def _beam_search(Z: NDArray[np.float64], books: list[NDArray[np.float64]], beam: int) -> NDArray[np.uint8]:

@@ -29,6 +29,7 @@ def draw(figure: Any, found: RecallEstimate, path: Path) -> None:
     readers = " or ".join(dict.fromkeys(line.reader for line in found.lines))
     factors = ", ".join(str(each) for each in dict.fromkeys(line.factor for line in found.lines))
     for label, recalls in (
+        ("sums (additivehash)", [line.sums for line in found.lines]),
         (f"rescored, factor {factors}", [line.rescored for line in found.lines]),
         (f"reader {readers}", [line.read for line in found.lines]),
         ("bits", [line.bits for line in found.lines]),

@@ -141,8 +141,21 @@ def _print(found: RecallEstimate, n: int, n_drawn: int, dtype: str) -> None:
         "nearest by Euclidean distance\n"
     )
     table: list[tuple[Any, ...]] = [
-        (f"{each.n_bits} bits", *each[1:3], each.read, each.reader, each.rescored, each.factor)
+        (
+            f"{each.n_bits} bits",
+            *each[1:3],
+            each.read,
+            each.reader,
+            each.rescored,
+            each.factor,
+            _or_blank(each.sums),
+        )
         for each in found.lines
     ]
-    table.append((f"vectors, {dtype}", found.vector_bytes, 1.0, 1.0, "", 1.0, ""))
-    print_table(("row", "bytes", "bits", "read", "reader", "rescored", "factor"), table)
+    table.append((f"vectors, {dtype}", found.vector_bytes, 1.0, 1.0, "", 1.0, "", ""))
+    print_table(("row", "bytes", "bits", "read", "reader", "rescored", "factor", "sums"), table)
+
+
+def _or_blank(value: float | None) -> float | str:
+    """A number, or a blank cell."""
+    return "" if value is None else value

@@ -30,6 +30,7 @@ def check_attributes(encoder: type[EncoderContract], values: Mapping[str, Any]) 
         if type(value) is not int or value < 1:
             raise ValueError(f"{name}={describe(value)}: an integer of at least 1 is allowed")
         sizes[size] = value
+    sizes |= {"n_bytes": -(-sizes["n_bits"] // 8), "n_values": 256}
     if encoder.fitted_fields is not None:
         check_fields((*_COMMON, *encoder.fitted_fields), values, sizes)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 
 from structhash.estimators._model_file import MODEL, NOT_WHOLE, restore_model
+from structhash.estimators.additivehash import AdditiveHash
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.cghash import CGHash
 from structhash.estimators.distilhash import DistilHash
@@ -18,6 +19,7 @@ ESTIMATORS: dict[str, type[HashEncoder]] = {
     "distilhash": DistilHash,
     "structhash": StructHash,
     "cghash": CGHash,
+    "additivehash": AdditiveHash,
 }  # by the name that method specs call them
 
 

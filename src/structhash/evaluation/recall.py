@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from structhash._numerics.matrices import read_matrix
 from structhash._numerics.validation import MAX_BITS, check_choice, check_count, check_list, check_positive
 from structhash.codes import PreparedQueries
+from structhash.estimators.additivehash import MAX_SUM_BITS, AdditiveHash
 from structhash.estimators.distilhash import DistilHash
 from structhash.estimators.reader import EVERY_READER, fit_reader
 from structhash.evaluation.neighbours import nearest_rows
@@ -40,6 +41,8 @@ class RecallLine(NamedTuple):
         Candidates a neighbour that vectors order.
     rescored : float
         Recall of the two-stage search with this factor.
+    sums : float or None
+        Recall by codes of `AdditiveHash` of this length, in place of bits; None where it has no such length.
     """
 
     n_bits: int
@@ -49,6 +52,7 @@ class RecallLine(NamedTuple):
     read: float
     factor: int
     rescored: float
+    sums: float | None
 
 
 class RecallEstimate(NamedTuple):
@@ -99,11 +103,11 @@ def estimate_recall(
     recall: float | None = None,
     random_state: int = 0,
 ) -> RecallEstimate:
-    """Estimate what DistilHash, fitted without labels, finds of the nearest rows.
+    """Estimate what DistilHash, fitted without labels, and AdditiveHash find of the nearest rows.
 
     Recall is the share of the k rows at the least Euclidean distance that a search for k finds. Queries are
-    held out: neither model nor readers see them. Of rows that repeat, one is kept. One model is fitted, with
-    the most bits; shorter codes are its prefixes. Recall falls with the number of rows: a sample has more.
+    held out: neither models nor readers see them. Of rows that repeat, one is kept. One DistilHash is fitted,
+    with the most bits; shorter codes are its prefixes. Recall falls with the number of rows: a sample has more.
 
     Parameters
     ----------
@@ -184,7 +188,17 @@ def _line(asked: _Asked, encoder: DistilHash, n_bits: int) -> RecallLine:
         shares = np.arange(1, len(read) + 1) / len(read)
         factor = int(read[np.searchsorted(shares, asked.recall)]) // asked.k + 1
     recalls = (_share(plain, asked.k), fitted.name, _share(read, asked.k))
-    return RecallLine(n_bits, -(-n_bits // 8), *recalls, factor, _share(read, factor * asked.k))
+    rescored, sums = _share(read, factor * asked.k), _recall_of_sums(asked, n_bits)
+    return RecallLine(n_bits, -(-n_bits // 8), *recalls, factor, rescored, sums)
+
+
+def _recall_of_sums(asked: _Asked, n_bits: int) -> float | None:
+    """The recall of codes of AdditiveHash; None if they would be too long."""
+    if n_bits > MAX_SUM_BITS:
+        return None
+    sums = AdditiveHash(n_bits, random_state=asked.random_state).fit(asked.database)
+    ranks = _ranks(sums.prepare_queries(asked.queries), sums.encode(asked.database), asked.near)
+    return _share(ranks, asked.k)
 
 
 def _ranks(queries: PreparedQueries, codes: NDArray[np.uint8], near: Relevance) -> NDArray[np.int64]:

@@ -1,0 +1,57 @@
+"""Codes as sums of vectors: the beam search by enumeration, and what a row comes with."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from structhash.codes.sums import SumCoder, sums_of
+
+RNG = np.random.default_rng(0)
+SIZES = np.array([5, 4, 3])
+TABLES = np.zeros((3, 256, 6), np.float32)
+for m, size in enumerate(SIZES):
+    TABLES[m, :size] = RNG.normal(size=(size, 6))
+TABLES[:, 5:] = 99.0  # beyond all sizes: never used
+ROWS = RNG.normal(size=(50, 6))
+
+
+def left_over(y, code):
+    """Squared length of what a code leaves over of a row."""
+    return ((y - sum(TABLES[m, value].astype(float) for m, value in enumerate(code))) ** 2).sum()
+
+
+@pytest.mark.parametrize("beam", [1, 2, 7])
+def test_a_beam_keeps_the_best_codes_of_the_first_bytes(beam):
+    for y, code in zip(ROWS, SumCoder(TABLES, SIZES, beam).code(ROWS), strict=True):
+        kept = [()]
+        for size in SIZES:
+            grown = [(*each, value) for each, value in product(kept, range(size))]
+            kept = sorted(grown, key=lambda each: left_over(y, each))[:beam]
+        assert tuple(code) == kept[0]
+
+
+def test_a_beam_as_wide_as_all_codes_finds_the_best():
+    every = list(product(*map(range, SIZES)))
+    for y, code in zip(ROWS, SumCoder(TABLES, SIZES, 60).code(ROWS), strict=True):
+        assert left_over(y, code) == pytest.approx(min(left_over(y, each) for each in every), rel=1e-5)
+
+
+def test_a_code_does_not_depend_on_the_rows_it_comes_with():
+    tables = RNG.normal(size=(4, 256, 30)).astype(np.float32)
+    coder, rows = SumCoder(tables, np.full(4, 256), 4), RNG.normal(size=(3000, 30))
+    together = coder.code(rows)
+    for i in (0, 1, 1023, 1024, 2999):
+        np.testing.assert_array_equal(coder.code(rows[i : i + 1])[0], together[i])
+    np.testing.assert_array_equal(coder.code(rows[5:700]), together[5:700])
+
+
+def test_sums_are_those_of_the_vectors():
+    codes = SumCoder(TABLES, SIZES, 2).code(ROWS)
+    expected = [sum(TABLES[m, value] for m, value in enumerate(code)) for code in codes]
+    np.testing.assert_allclose(sums_of(codes, TABLES), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("length", [1e-300, 1e100])
+def test_rows_of_any_length_have_codes_of_values_that_exist(length):
+    assert (SumCoder(TABLES, SIZES, 2).code(length * ROWS) < SIZES).all()

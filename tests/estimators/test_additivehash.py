@@ -1,0 +1,121 @@
+"""AdditiveHash: distances, what it finds next to other methods, settings, and what it refuses."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from structhash import AdditiveHash, DistilHash, fit_reader, load_model
+from structhash.baselines import RQ
+from structhash.codes import prepared_distances
+from structhash.codes.sums import SumCoder, sums_of
+from structhash.search import Exact
+
+X = load_digits().data.astype(np.float32)
+Q, X = X[1500:], X[:1500]
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return AdditiveHash(32, random_state=0).fit(X)
+
+
+def found(n_bits, codes, queries, k=10):
+    """Ids of the nearest codes."""
+    index = Exact(n_bits)
+    index.add(codes)
+    return index.search(queries, k)[1]
+
+
+def recall(ids):
+    """Share of the ten nearest rows that were found."""
+    nearest = np.argsort(((Q[:, None] - X) ** 2).sum(axis=2), axis=1, kind="stable")[:, : ids.shape[1]]
+    return np.mean([len(np.intersect1d(*each)) for each in zip(ids, nearest)]) / ids.shape[1]
+
+
+def test_a_distance_is_that_to_the_sum_of_the_vectors(encoder):
+    codes = encoder.encode(X)
+    sums = sum(encoder.centroids_[m][codes[:, m]].astype(float) for m in range(4))
+    expected = ((Q[:, None] - sums * encoder.scale_ - encoder.mean_) ** 2).sum(axis=2)
+    distances = prepared_distances(encoder.prepare_queries(Q), codes) * encoder.scale_**2
+    np.testing.assert_allclose(distances, expected, rtol=1e-4)
+
+
+def test_it_finds_more_than_bits_and_than_residual_quantisation(encoder):
+    ours = recall(found(32, encoder.encode(X), encoder.prepare_queries(Q)))
+    bits = DistilHash(32, random_state=0).fit(X)
+    read = fit_reader(bits, X, reader="tables")
+    peer = RQ(32, random_state=0).fit(X)
+    assert ours > recall(found(32, bits.encode(X), read.prepare(Q))) + 0.05
+    assert ours > recall(found(32, peer.encode(X), peer.prepare_queries(Q)))
+
+
+def test_what_is_left_over_is_reported(encoder):
+    codes = encoder.encode(X)
+    sums = sum(encoder.centroids_[m][codes[:, m]].astype(float) for m in range(4)) * encoder.scale_
+    centred = X - encoder.mean_
+    assert encoder.errors_[-1] == pytest.approx(((centred - sums) ** 2).sum() / (centred**2).sum(), rel=0.05)
+    assert encoder.about()["left over"].startswith(f"{100 * encoder.errors_[-1]:.1f} percent")
+
+
+def test_a_wider_beam_codes_nearer(encoder):
+    Z = encoder._scaled(Q)
+    coders = [SumCoder(encoder.centroids_, np.full(4, 256), beam) for beam in (1, 4, encoder.beam_)]
+    left = [((Z - sums_of(coder.code(Z), encoder.centroids_)) ** 2).sum() for coder in coders]
+    assert left[0] > left[1] > left[2]
+    np.testing.assert_array_equal(coders[2].code(Z), encoder.encode(Q))
+
+
+@pytest.mark.parametrize("n_bits", [1, 7, 12, 24])
+def test_a_last_byte_has_as_many_vectors_as_its_bits_allow(n_bits):
+    encoder = AdditiveHash(n_bits, random_state=0).fit(X)
+    assert encoder.encode(X)[:, -1].max() < 2 ** ((n_bits - 1) % 8 + 1)
+    assert not encoder.centroids_[-1, 2 ** ((n_bits - 1) % 8 + 1) :].any()
+
+
+def test_the_same_numbers_give_the_same_model_and_units_do_not_matter(encoder):
+    assert AdditiveHash(32, random_state=0).fit(X.astype(np.float64)).fingerprint() == encoder.fingerprint()
+    small = AdditiveHash(32, random_state=0).fit(X * np.float32(2.0**-40))
+    np.testing.assert_array_equal(small.encode(X * np.float32(2.0**-40)), encoder.encode(X))
+    other = AdditiveHash(32, random_state=1).fit(X)
+    assert other.fingerprint() != encoder.fingerprint()
+
+
+def test_a_model_comes_back_from_a_file(encoder, tmp_path):
+    encoder.save(tmp_path / "m")
+    again = load_model(tmp_path / "m")
+    assert again.fingerprint() == encoder.fingerprint()
+    np.testing.assert_array_equal(again.encode(X), encoder.encode(X))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_bits": 0}, "n_bits=0: give an integer of at least 1"),
+        ({"n_bits": 257}, "n_bits=257: give an integer of at least 1 and at most 256"),
+        ({"beam": 0}, "beam=0: give an integer of at least 1"),
+        ({"random_state": "a"}, "random_state='a'"),
+    ],
+)
+def test_settings_are_checked(settings, message):
+    with pytest.raises(ValueError, match=message):
+        AdditiveHash(**settings).fit(X)
+
+
+def test_rows_that_are_all_the_same_are_refused():
+    with pytest.raises(ValueError, match="all rows of X are the same"):
+        AdditiveHash(8).fit(np.ones((5, 3)))
+
+
+def test_queries_have_no_codes_and_codes_no_prefix(encoder):
+    with pytest.raises(ValueError, match=r"prepare_queries\(Q\)"):
+        encoder.encode_queries(Q)
+    with pytest.raises(ValueError, match="codes of AdditiveHash have no prefixes; give 32"):
+        encoder.encode(X, n_bits=16)
+
+
+def test_many_rows_are_sampled_and_few_are_enough(monkeypatch):
+    monkeypatch.setattr("structhash.estimators.additivehash._MAX_ROWS", 300)
+    few = AdditiveHash(16, random_state=0).fit(X)
+    assert few.encode(X).shape == (1500, 2)
+    two = AdditiveHash(16, random_state=0).fit([[0.0, 1.0], [2.0, 5.0]])
+    assert len(np.unique(two.encode([[0.0, 1.0], [2.0, 5.0]]), axis=0)) == 2
