@@ -97,7 +97,7 @@ def _cluster(Y: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArra
     """
     n = len(Y)
     Y = Y @ _principal(Y, Y.shape[1])
-    numbers = rng.permutation(n) % n if n <= k else None
+    numbers = rng.permutation(n) if n <= k else None
     for n_axes in [each for each in _AXES if each < Y.shape[1]] + [Y.shape[1]]:
         part = np.ascontiguousarray(Y[:, :n_axes])
         for _ in range(_N_ROUNDS):
