@@ -26,7 +26,7 @@ from structhash.training.additive import learn_tables
 
 __all__ = ["MAX_SUM_BITS", "AdditiveHash"]
 
-MAX_SUM_BITS = 256  # the coder keeps products of all pairs of vectors: 127 MB for 32 bytes
+MAX_SUM_BITS = 256  # the coder keeps products of all pairs of vectors: 130 MB for 32 bytes
 _MAX_BEAM = 1024
 _MAX_ROWS = 50_000
 _MAX_NUMBERS = 1 << 26  # of the rows that are learned from, unless these are very wide
@@ -41,7 +41,8 @@ class AdditiveHash(CentroidEncoder):
     the sum of the vectors.
 
     Such codes find more of the nearest rows than bits do at the same bytes. They have no Hamming distance and
-    no prefixes, and coding a row takes more time. `DistilHash` has bits, and follows labels.
+    no prefixes, and coding a row takes more time. A model that has coded rows keeps products of its vectors:
+    7 MB for 8 bytes, 130 MB for 32. `DistilHash` has bits, and follows labels.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ __all__ = ["SumTables", "learn_tables"]
 
 _RIDGE = 2.0  # rows, by which a vector is drawn to 0: few rows a value would fit the training rows alone
 _N_SWEEPS = 2  # of least squares over the bytes, before rows are coded again and after
-_N_CODINGS = 8  # times that all rows are coded again
+_N_CODINGS = 8  # of all rows again: at least so many, if there are as many bytes
 _N_ROUNDS = 2  # of k-means, with each number of axes
 _AXES = (8, 16, 32, 64, 128, 512)  # principal axes of what is left over, few before many
 
@@ -135,7 +135,7 @@ def _means(Y: NDArray[np.float32], numbers: NDArray[Any]) -> NDArray[np.float32]
 
 
 def _fit(tables: NDArray[np.float32], codes: NDArray[np.uint8], Y: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Tables by ridge regression, one after the other, from those given; no step adds loss."""
+    """Tables by ridge regression, one after the other, from those given; no step adds to its loss."""
     n_bytes, tables = codes.shape[1], tables.copy()
     sums = [_indicators(codes[:, m]) @ Y for m in range(n_bytes)]  # of the rows with each value of a byte
     counts = [np.bincount(codes[:, m], minlength=256).astype(np.float32)[:, None] for m in range(n_bytes)]
