@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash import DistilHash, load_model
+from structhash import AdditiveHash, DistilHash, load_model
 from structhash.io import load_codes
 from structhash.search import Exact, load_index
 
@@ -200,3 +200,12 @@ def test_a_model_of_named_columns_takes_them_from_a_table(machine, run, here, tm
     )
     assert found.exit_code == 0
     np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), load_model(tmp_path / "n").encode(X[:200]))
+
+
+@pytest.mark.parametrize(("name", "warned"), [("c.npy", True), ("c", False), ("c.parquet", False)])
+def test_a_bare_array_cannot_say_that_codes_are_numbers(run, name, warned, tmp_path):
+    AdditiveHash(16, random_state=0).fit(X[:300]).save(tmp_path / "sums")
+    np.save(tmp_path / "x.npy", X[:20])
+    found = run("encode", tmp_path / "sums", tmp_path / "x.npy", "-o", tmp_path / name)
+    assert found.exit_code == 0
+    assert ("does not say that its codes are numbers of centroids" in found.stderr) == warned

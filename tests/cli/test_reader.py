@@ -55,7 +55,7 @@ def test_what_cannot_be_fitted_is_refused_and_nothing_is_written(run, files):
     np.save(files / "narrow.npy", X[:300, :5])
     for words, message in (
         (("spher", "rows.npy", "-o", "new", "--reader", "real"), "no signs of real values"),
-        (("pq", "rows.npy", "-o", "new"), "PQ reads its codes in its own way"),
+        (("pq", "rows.npy", "-o", "new"), "on the command line, search with --reader auto"),
         (("m", "rows.npy", "-o", "new", "--reader", "magic"), "reader='magic': give"),
         (("m", "rows.npy", "-o", "new", "--bits", 13), "n_bits=13: this model has 12 bits"),
         (("m", "few.npy", "-o", "new"), "X has 9 rows; give at least 50, or name a reader"),

@@ -1,5 +1,8 @@
 """AdditiveHash: distances, what it finds next to other methods, settings, and what it refuses."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -8,6 +11,7 @@ from structhash import AdditiveHash, DistilHash, fit_reader, load_model
 from structhash.baselines import RQ
 from structhash.codes import prepared_distances
 from structhash.codes.sums import SumCoder, sums_of
+from structhash.io import container
 from structhash.search import Exact
 
 X = load_digits().data.astype(np.float32)
@@ -88,11 +92,94 @@ def test_a_model_comes_back_from_a_file(encoder, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"beam_": 10**12}, "'beam_' holds numbers from 1e[+]12 to 1e[+]12; 1 to 1024 are allowed"),
+        ({"n_bits_": 4096}, "'n_bits_' holds numbers from 4096 to 4096; 1 to 256 are allowed"),
+    ],
+)
+def test_a_file_that_would_take_much_memory_is_refused(changed, message, tmp_path):
+    AdditiveHash(8, random_state=0).fit(X[:, :3]).save(tmp_path / "m")
+    arrays, header = container.load(tmp_path / "m", "model")
+    n_bits = changed.get("n_bits_", 8)
+    arrays |= {"weights_": np.ones(n_bits), "errors_": np.ones(n_bits // 8)}
+    arrays["centroids_"] = np.repeat(arrays["centroids_"], n_bits // 8, axis=0)
+    header = {**header, "fitted": {**header["fitted"], **changed}}
+    container.save(tmp_path / "m", arrays, header, "model", force=True)
+    with pytest.raises(ValueError, match=message):
+        load_model(tmp_path / "m")
+
+
+def test_one_row_many_and_several_threads_have_the_same_codes(encoder):
+    codes = encoder.encode(X)
+    parts = [X[:1], X[:2], X[:700], X[:1025], X[:1], X]
+    with ThreadPoolExecutor(3) as pool:
+        for part, found in zip(parts, pool.map(pickle.loads(pickle.dumps(encoder)).encode, parts), strict=True):
+            np.testing.assert_array_equal(found, codes[: len(part)])
+
+
+def test_the_coder_is_made_once_and_again_when_the_model_changes(encoder):
+    again = AdditiveHash(16, random_state=0).fit(X)
+    size = len(pickle.dumps(again))
+    again.encode(X)
+    assert again._coder() is again._coder()
+    assert len(pickle.dumps(again)) == size
+    again.set_params(n_bits=32).fit(X)
+    np.testing.assert_array_equal(again.encode(X), encoder.encode(X))
+    again.beam_ = 1
+    np.testing.assert_array_equal(
+        again.encode(Q), SumCoder(again.centroids_, np.full(4, 256), 1).code(again._scaled(Q))
+    )
+
+
+@pytest.mark.parametrize("n_bits", [1, 13, 24])
+@pytest.mark.parametrize(
+    "case", ["two rows", "one column", "repeats", "constant columns", "int8", "float16", "tiny"]
+)
+@pytest.mark.filterwarnings("error")
+def test_strange_rows_find_codes_at_the_least_distance(case, n_bits):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 5))
+    rows = {
+        "two rows": rows[:2],
+        "one column": rows[:, :1],
+        "repeats": np.repeat(rows[:3], 100, axis=0),
+        "constant columns": rows * [0, 0, 0, 0, 1] + 1e6,
+        "int8": (10 * rows).astype(np.int8),
+        "float16": (1e4 * rows).astype(np.float16),
+        "tiny": 1e-310 * rows,
+    }[case]
+    model = AdditiveHash(n_bits, random_state=0).fit(rows)
+    codes, part = model.encode(rows), rows[:20].astype(float)
+    tables = model.centroids_.astype(float)
+    sums = sum(tables[m][codes[:, m]] for m in range(len(tables)))
+    apart = (((part - model.mean_) / model.scale_)[:, None] - sums) ** 2
+    first = found(n_bits, codes, model.prepare_queries(rows[:20]), 1)[:, 0]
+    least = apart.sum(axis=2)
+    np.testing.assert_allclose(least[np.arange(len(part)), first], least.min(axis=1), rtol=1e-4, atol=1e-6)
+
+
+def test_queries_too_far_out_to_tell_codes_apart_are_refused(encoder):
+    far = X[:3] * np.array([[1], [1e6], [1]])
+    assert encoder.encode(far).shape == (3, 4)
+    with pytest.raises(ValueError, match=r"query 1 is .* times as far out as the training rows.*AdditiveHash"):
+        encoder.prepare_queries(far)
+    Z = (1000 * (Q - X.mean(axis=0))).astype(float)
+    codes = encoder.encode(X)
+    sums = sum(encoder.centroids_[m][codes[:, m]].astype(float) for m in range(4))
+    scaled = encoder._scaled(Z)
+    exact = ((scaled[:, None] - sums) ** 2).sum(axis=2)
+    first = found(32, codes, encoder.prepare_queries(Z), 1)[:, 0]
+    np.testing.assert_allclose(exact[np.arange(len(Z)), first], exact.min(axis=1), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"n_bits": 0}, "n_bits=0: give an integer of at least 1"),
         ({"n_bits": 257}, "n_bits=257: give an integer of at least 1 and at most 256"),
         ({"beam": 0}, "beam=0: give an integer of at least 1"),
+        ({"beam": 10**9}, "beam=1000000000: give an integer of at least 1 and at most 1024"),
         ({"random_state": "a"}, "random_state='a'"),
     ],
 )

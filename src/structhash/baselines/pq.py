@@ -117,5 +117,5 @@ class PQ(CentroidCodes):
             tables[:, m] = apart + (C[:, part] ** 2).sum(axis=1) + (V[:, part] ** 2).sum(axis=1, keepdims=True)
         return np.maximum(tables, 0, out=tables)
 
-    def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
-        return PreparedQueries(self.n_bits_, np.zeros(len(Q)), self._tables(self._scaled(Q)))
+    def _tables_of(self, Z: NDArray[np.float64]) -> PreparedQueries:
+        return PreparedQueries(self.n_bits_, np.zeros(len(Z)), self._tables(Z))

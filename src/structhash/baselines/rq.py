@@ -116,8 +116,8 @@ class RQ(CentroidCodes):
             numbers[rows] = _beam_search(Z[rows], books, self.beam_)
         return numbers
 
-    def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
-        return queries_for_sums(self._scaled(Q), self.centroids_, self.n_bits_)
+    def _tables_of(self, Z: NDArray[np.float64]) -> PreparedQueries:
+        return queries_for_sums(Z, self.centroids_, self.n_bits_)
 
 
 def _beam_search(Z: NDArray[np.float64], books: list[NDArray[np.float64]], beam: int) -> NDArray[np.uint8]:

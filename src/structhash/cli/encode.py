@@ -79,6 +79,7 @@ def encode(
     else:
         work.write_rows(rows, out, force)
         facts = _ids_facts(rows, out)
+        _warn_of_numbers(encoder, out)
     sizes = {"rows": rows.shape[0], "bits": work.n_bits, "bytes": rows.shape[0] * -(-work.n_bits // 8)}
     print_facts({**sizes, **facts, "coded as": _word(as_queries), "file": str(out)}, as_json)
 
@@ -109,6 +110,16 @@ def _ids_facts(rows: Rows, out: Path) -> dict[str, Any]:
         )
         return {}
     return {"ids": rows.ids.name}
+
+
+def _warn_of_numbers(encoder: HashEncoder, out: Path) -> None:
+    """Warn where codes are no bits, and the file cannot say so."""
+    if out.suffix.lower() == ".npy" and not encoder.codes_are_bits:
+        say(
+            "warning",
+            f"{out} is a bare array, which does not say that its codes are numbers of centroids: nothing "
+            "refuses to compare their bits, which finds wrong rows; give a name that does not end in .npy",
+        )
 
 
 @dataclass(frozen=True)

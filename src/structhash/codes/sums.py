@@ -19,7 +19,7 @@ _COSTS_AT_ONCE = 1 << 22  # float32 numbers; they take 16 MB
 class SumCoder:
     """Finds codes whose sums of vectors are near to rows.
 
-    It keeps the products of all pairs of vectors: 128 kB n_bytes (n_bytes - 1).
+    It keeps the products of all pairs of vectors of different bytes: 131 kB n_bytes (n_bytes - 1).
 
     Parameters
     ----------

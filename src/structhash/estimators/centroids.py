@@ -14,14 +14,15 @@ from structhash.io.fields import Field, Fields
 __all__ = ["SCALE_FIELDS", "CentroidEncoder", "bits_of_bytes", "power_of_two_above", "queries_for_sums"]
 
 _FARTHEST = 1e100  # in units of the training rows; the square of a row further out could overflow
+_FARTHEST_QUERY = 2.0**16  # in the same unit; further out, float32 distances to different codes become equal
 SCALE_FIELDS: Fields = (Field("mean_", ("n_features",)), Field("scale_", positive=True))
 
 
 class CentroidEncoder(HashEncoder):
     """A method whose codes are numbers of centroids, one a byte, and whose queries are tables of distances.
 
-    A last byte of r < 8 bits has 2^r centroids. A subclass gives `_numbers` and `_own_queries`, which see rows
-    that `_scaled` has centred, and declares `SCALE_FIELDS` among its fields.
+    A last byte of r < 8 bits has 2^r centroids. A subclass gives `_numbers` and `_tables_of`, which see centred
+    rows, and declares `SCALE_FIELDS` among its fields.
     """
 
     codes_are_bits: ClassVar[bool] = False
@@ -41,6 +42,10 @@ class CentroidEncoder(HashEncoder):
         """Numbers of the centroids (n, n_bytes) of centred rows (n, d)."""
         raise NotImplementedError
 
+    def _tables_of(self, Z: NDArray[np.float64]) -> PreparedQueries:
+        """Prepared queries of centred rows (q, d)."""
+        raise NotImplementedError
+
     def _bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         bits: NDArray[np.bool_] = unpack(self._numbers(self._scaled(X)), self.n_bits_).astype(bool)
         return bits
@@ -50,6 +55,17 @@ class CentroidEncoder(HashEncoder):
         with np.errstate(over="ignore"):
             scaled = (X - self.mean_.astype(np.float64)) / self.scale_
         return np.clip(scaled, -_FARTHEST, _FARTHEST)
+
+    def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
+        Z = self._scaled(Q)
+        reach = np.abs(Z).max(axis=1)
+        if (far := np.flatnonzero(reach > _FARTHEST_QUERY)).size:
+            raise ValueError(
+                f"query {far[0]} is {reach[far[0]]:.2g} times as far out as the training rows, where distances "
+                f"to codes of {type(self).__name__} are too large to differ; give queries in the unit of the "
+                "training rows"
+            )
+        return self._tables_of(Z)
 
     def _check_prefix(self, n_bits: int | None) -> int:
         learned = super()._check_prefix(None)

@@ -207,7 +207,10 @@ def _check_encoder(encoder: HashEncoder, n_bits: int | None) -> int:
         raise TypeError(f"encoder={describe(encoder)}: give a fitted model, then its rows")
     if not encoder.codes_are_bits:
         name = type(encoder).__name__
-        raise ValueError(f"{name} reads its codes in its own way; call its prepare_queries(Q), with no reader")
+        raise ValueError(
+            f"{name} reads its codes in its own way; call its prepare_queries(Q), with no reader; on the "
+            "command line, search with --reader auto"
+        )
     return encoder._check_prefix(n_bits)
 
 

@@ -19,7 +19,7 @@ __all__ = ["SumTables", "learn_tables"]
 
 _RIDGE = 0.5  # rows, by which a vector is drawn to 0: few rows would be learned by heart
 _N_SWEEPS = 2  # of least squares over the bytes, before rows are coded again and after
-_N_CODINGS = 8  # times that all rows are coded again
+_N_CODINGS = 8  # of all rows again: at least so many, if there are as many bytes
 _N_ROUNDS = 2  # of k-means, with each number of axes
 _AXES = (8, 16, 32, 64, 128, 512)  # principal axes of what is left over, few before many
 
@@ -97,7 +97,7 @@ def _cluster(Y: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArra
     """
     n = len(Y)
     Y = Y @ _principal(Y, Y.shape[1])
-    numbers = rng.permutation(n) % n if n <= k else None
+    numbers = rng.permutation(n) if n <= k else None
     for n_axes in [each for each in _AXES if each < Y.shape[1]] + [Y.shape[1]]:
         part = np.ascontiguousarray(Y[:, :n_axes])
         for _ in range(_N_ROUNDS):
@@ -135,7 +135,7 @@ def _means(Y: NDArray[np.float32], numbers: NDArray[Any]) -> NDArray[np.float32]
 
 
 def _fit(tables: NDArray[np.float32], codes: NDArray[np.uint8], Y: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Tables by ridge regression, one after the other, from those given; no step adds loss."""
+    """Tables by ridge regression, one after the other, from those given; no step adds to its loss."""
     n_bytes, tables = codes.shape[1], tables.copy()
     sums = [_indicators(codes[:, m]) @ Y for m in range(n_bytes)]  # of the rows with each value of a byte
     counts = [np.bincount(codes[:, m], minlength=256).astype(np.float32)[:, None] for m in range(n_bytes)]
