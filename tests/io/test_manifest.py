@@ -46,7 +46,10 @@ def test_a_damaged_manifest_is_refused(folder, text):
     [
         (lambda found: found["parts"][0].update(more=1), "more"),
         (lambda found: found["parts"][0].update(file="../a"), "'../a' is no file of codes in this folder"),
-        (lambda found: found["parts"][0].update(file="/codes/a"), "'/codes/a' is no file of codes in this folder"),
+        (
+            lambda found: found["parts"][0].update(file="/codes/a"),
+            "'/codes/a' is no file of codes in this folder",
+        ),
         (lambda found: found["parts"][0].update(file=MANIFEST), "is no file of codes in this folder"),
         (lambda found: found["parts"][0].update(file=["a"]), "has facts of the wrong type"),
         (lambda found: found["parts"][0].update(rows="1"), "has facts of the wrong type"),
