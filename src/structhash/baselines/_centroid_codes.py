@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from structhash._numerics.optional import not_installed
 from structhash._numerics.validation import check_count
 from structhash.baselines.base import Baseline, TrainingRows, equal_bits
-from structhash.estimators.centroids import SCALE_FIELDS, CentroidEncoder, power_of_two_above
+from structhash.estimators.centroids import SCALE_FIELDS, CentroidEncoder, scale_rows
 from structhash.io.fields import Field, Fields
 
 QUANTISER_FIELDS: Fields = (*SCALE_FIELDS, Field("n_iter_", kind="int", least=1))
@@ -36,13 +36,9 @@ class CentroidCodes(CentroidEncoder, Baseline):
         return super()._check_rows(X, y)
 
     def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
-        mean = rows.mean.astype(rows.X.dtype)
-        Z = rows.X - mean.astype(np.float64)
-        scale = power_of_two_above(Z)
-        seed = int(rng.integers(2**31))
-        learned = self._learn_centroids(faiss_of(self), (Z / scale).astype(np.float32), seed)
-        facts = {"mean_": mean, "scale_": scale, "n_iter_": int(self.max_iter)}
-        return {**facts, **learned, **equal_bits(self.n_bits)}
+        Z, scales = scale_rows(rows.X, rows.mean)
+        learned = self._learn_centroids(faiss_of(self), Z, int(rng.integers(2**31)))
+        return {**scales, "n_iter_": int(self.max_iter), **learned, **equal_bits(self.n_bits)}
 
     def _learn_centroids(self, faiss: Any, Z: NDArray[np.float32], seed: int) -> dict[str, Any]:
         """Fitted attributes from centred rows (n, d)."""

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
-from scipy.sparse import csr_matrix
 
 from structhash.codes import byte_vectors, unpack
+from structhash.training.additive import fit_sums
 
 RIDGE = 10.0  # rows, by which the weight of a bit is drawn to 0
 SHRINKAGE = 1.0  # rows, by which the vector of a byte value is drawn to that of the linear decoder
@@ -46,17 +46,6 @@ def fit_tables(codes: NDArray[np.uint8], n_bits: int, Y: NDArray[np.float64]) ->
     after the other, so the loss never rises.
     """
     linear = fit_linear(codes, n_bits, Y)
-    n, n_bytes = codes.shape
     start = byte_vectors(linear.vectors)
-    ones = [csr_matrix((np.ones(n), (codes[:, j], np.arange(n))), (256, n)) for j in range(n_bytes)]
-    sums = [each @ (Y - linear.offset) for each in ones]  # of the rows with each value of a byte
-    wide, tables = codes.astype(np.int64), start.copy()
-    for _ in range(N_SWEEPS):
-        for j in range(n_bytes):
-            wanted = sums[j] + SHRINKAGE * start[j]
-            for i in range(n_bytes):
-                if i != j:  # what the other bytes of these rows add already
-                    both = np.bincount(256 * wide[:, j] + wide[:, i], minlength=1 << 16)
-                    wanted -= both.reshape(256, 256) @ tables[i]
-            tables[j] = wanted / (np.bincount(wide[:, j], minlength=256)[:, None] + SHRINKAGE)
+    tables = fit_sums(start, codes, Y - linear.offset, SHRINKAGE, N_SWEEPS, start)
     return Fitted(linear.offset, tables)

@@ -18,8 +18,8 @@ from structhash.estimators.centroids import (
     SCALE_FIELDS,
     CentroidEncoder,
     bits_of_bytes,
-    power_of_two_above,
     queries_for_sums,
+    scale_rows,
 )
 from structhash.io.fields import Field, Fields
 from structhash.training.additive import learn_tables
@@ -139,16 +139,14 @@ class AdditiveHash(CentroidEncoder):
     def _learn(self, X: NDArray[Any], rng: np.random.Generator) -> dict[str, Any]:
         """Fitted attributes from training rows (n, d)."""
         X = X[sample_rows(len(X), min(_MAX_ROWS, rows_within(X.shape[1], _MAX_NUMBERS)), rng)]
-        mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-        Z = X - mean.astype(np.float64)
+        Z, scales = scale_rows(X, X.mean(axis=0, dtype=np.float64))
         if not Z.any():
             raise ValueError("all rows of X are the same; give rows that differ")
-        scale = power_of_two_above(Z)
         sizes = 2 ** np.array(bits_of_bytes(self.n_bits))
-        tables, errors = learn_tables((Z / scale).astype(np.float32), sizes, int(self.beam), rng)
+        tables, errors = learn_tables(Z, sizes, int(self.beam), rng)
         facts = {"n_bits_": int(self.n_bits), "weights_": np.ones(self.n_bits), "history_": []}
         learned = {"centroids_": tables, "errors_": errors, "beam_": int(self.beam)}
-        return {"mean_": mean, "scale_": scale, **facts, **learned}
+        return {**scales, **facts, **learned}
 
     def _numbers(self, Z: NDArray[np.float64]) -> NDArray[np.uint8]:
         return self._coder().code(Z)

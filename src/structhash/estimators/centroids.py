@@ -11,7 +11,14 @@ from structhash.codes import Decoder, PreparedQueries, unpack
 from structhash.estimators.base import HashEncoder
 from structhash.io.fields import Field, Fields
 
-__all__ = ["SCALE_FIELDS", "CentroidEncoder", "bits_of_bytes", "power_of_two_above", "queries_for_sums"]
+__all__ = [
+    "SCALE_FIELDS",
+    "CentroidEncoder",
+    "bits_of_bytes",
+    "power_of_two_above",
+    "queries_for_sums",
+    "scale_rows",
+]
 
 _FARTHEST = 1e100  # in units of the training rows; the square of a row further out could overflow
 _FARTHEST_QUERY = 2.0**16  # in the same unit; further out, float32 distances to different codes become equal
@@ -82,6 +89,14 @@ def power_of_two_above(numbers: NDArray[Any]) -> float:
     8.0
     """
     return float(np.ldexp(1.0, int(np.frexp(np.abs(numbers).max())[1])))
+
+
+def scale_rows(X: NDArray[Any], mean: NDArray[np.float64]) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    """Training rows (n, d) as they are learned from, and the attributes of `SCALE_FIELDS`."""
+    mean = mean.astype(X.dtype)
+    Z = X - mean.astype(np.float64)
+    scale = power_of_two_above(Z)
+    return (Z / scale).astype(np.float32), {"mean_": mean, "scale_": scale}
 
 
 def bits_of_bytes(n_bits: int) -> list[int]:

@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 
 from structhash.codes.sums import SumCoder, sums_of
 
-__all__ = ["SumTables", "learn_tables"]
+__all__ = ["SumTables", "fit_sums", "learn_tables"]
 
 _RIDGE = 0.5  # rows, by which a vector is drawn to 0: few rows would be learned by heart
 _N_SWEEPS = 2  # of least squares over the bytes, before rows are coded again and after
@@ -67,12 +67,12 @@ def learn_tables(
     for m in range(n_bytes):
         codes[:, m] = _cluster(left @ axes, int(sizes[m]), rng)
         tables[m] = _means(left, codes[:, m])
+        so_far = slice(m + 1)
         if (m + 1) % every == 0 or m + 1 == n_bytes:
-            so_far = slice(m + 1)
-            fitted = _fit(tables[so_far], codes[:, so_far], Y)
+            fitted = fit_sums(tables[so_far], codes[:, so_far], Y, _RIDGE, _N_SWEEPS)
             codes[:, so_far] = _nearer(Y, codes[:, so_far], fitted, sizes[so_far], beam)
-            tables[so_far] = _fit(fitted, codes[:, so_far], Y)
-        left = Y - sums_of(codes, tables)
+            tables[so_far] = fit_sums(fitted, codes[:, so_far], Y, _RIDGE, _N_SWEEPS)
+        left = Y - sums_of(codes[:, so_far], tables[so_far])
         errors[m] = _length(left) / length
     return SumTables(tables, errors)
 
@@ -121,39 +121,68 @@ def _split_largest(centroids: NDArray[np.float32], numbers: NDArray[np.int64]) -
     centroids[largest] *= np.float32(0.999)
 
 
-def _indicators(numbers: NDArray[Any]) -> csr_matrix:
+def _indicators(numbers: NDArray[Any], dtype: Any) -> csr_matrix:
     """0/1 matrix (256, n) of which row has which number."""
     n = len(numbers)
-    return csr_matrix((np.ones(n, np.float32), (numbers, np.arange(n))), (256, n))
+    return csr_matrix((np.ones(n, dtype), (numbers, np.arange(n))), (256, n))
 
 
 def _means(Y: NDArray[np.float32], numbers: NDArray[Any]) -> NDArray[np.float32]:
     """Means (256, d) of the rows with each number; 0 where there are none."""
     counts = np.bincount(numbers, minlength=256).astype(np.float32)
-    means: NDArray[np.float32] = (_indicators(numbers) @ Y) / np.maximum(counts, 1)[:, None]
+    means: NDArray[np.float32] = (_indicators(numbers, Y.dtype) @ Y) / np.maximum(counts, 1)[:, None]
     return means
 
 
-def _fit(tables: NDArray[np.float32], codes: NDArray[np.uint8], Y: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Tables by ridge regression, one after the other, from those given; no step adds to its loss."""
+def fit_sums(
+    tables: NDArray[Any],
+    codes: NDArray[np.uint8],
+    Y: NDArray[Any],
+    ridge: float,
+    n_sweeps: int,
+    toward: Any = 0,
+) -> NDArray[Any]:
+    """Fit tables to rows by ridge regression, one table after the other; no step adds to the loss.
+
+    Minimises sum_i ||y_i - sum_m tables[m, b_im]||^2 + ridge sum_m,v ||tables[m, v] - toward[m, v]||^2.
+
+    Parameters
+    ----------
+    tables : float array (n_bytes, 256, d)
+        Where the fit begins. It is not changed.
+    codes : uint8 array (n, n_bytes)
+    Y : float array (n, d)
+        Of the type of the tables.
+    ridge : float
+        Rows, by which a vector is drawn to `toward`.
+    n_sweeps : int
+        Times that all tables are fitted.
+    toward : float array (n_bytes, 256, d) or 0
+
+    Returns
+    -------
+    float array (n_bytes, 256, d)
+    """
     n_bytes, tables = codes.shape[1], tables.copy()
-    sums = [_indicators(codes[:, m]) @ Y for m in range(n_bytes)]  # of the rows with each value of a byte
-    counts = [np.bincount(codes[:, m], minlength=256).astype(np.float32)[:, None] for m in range(n_bytes)]
-    both = {(m, j): _counts(codes[:, m], codes[:, j]) for m in range(n_bytes) for j in range(m)}
-    for _ in range(_N_SWEEPS):
+    sums = [
+        _indicators(codes[:, m], Y.dtype) @ Y for m in range(n_bytes)
+    ]  # of the rows with each value of a byte
+    counts = [np.bincount(codes[:, m], minlength=256).astype(Y.dtype)[:, None] for m in range(n_bytes)]
+    drawn = np.broadcast_to(np.asarray(ridge * toward, Y.dtype), tables.shape)
+    for _ in range(n_sweeps):
         for m in range(n_bytes):
-            wanted = sums[m].copy()
+            wanted = sums[m] + drawn[m]
             for j in range(n_bytes):  # what the other bytes of these rows add already
                 if j != m:
-                    wanted -= (both[m, j] if j < m else both[j, m].T) @ tables[j]
-            tables[m] = wanted / (counts[m] + _RIDGE)
+                    wanted -= _counts(codes[:, m], codes[:, j], Y.dtype) @ tables[j]
+            tables[m] = wanted / (counts[m] + ridge)
     return tables
 
 
-def _counts(first: NDArray[np.uint8], second: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """How many rows (256, 256) have each value of one byte with each of another."""
+def _counts(first: NDArray[np.uint8], second: NDArray[np.uint8], dtype: Any) -> NDArray[Any]:
+    """How many rows (256, 256) have each value of one byte with each of another, as floats."""
     pairs = np.bincount(256 * first.astype(np.int64) + second, minlength=1 << 16)
-    return pairs.reshape(256, 256).astype(np.float32)
+    return pairs.reshape(256, 256).astype(dtype)
 
 
 def _nearer(
