@@ -96,7 +96,7 @@ def test_the_memory_is_that_of_a_block(here, tmp_path):
         code = f"""
 from structhash.cli.encode import encode
 from pathlib import Path
-encode(Path("m"), Path({str(name)!r}), Path({str(tmp_path / "c.npy")!r}), bits=None, as_queries=False,
+encode(Path("m"), [Path({str(name)!r})], Path({str(tmp_path / "c.npy")!r}), bits=None, as_queries=False,
        force=False, as_json=True, choices={{}})
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """

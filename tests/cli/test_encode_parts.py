@@ -63,6 +63,36 @@ def test_parts_are_codes_with_ids_and_go_into_an_index(machine, here, source, tm
     assert one.ids.tolist() == found.ids.tolist()
 
 
+def test_files_that_a_shell_names_are_those_of_the_pattern(machine, here, source, tmp_path):
+    files = sorted(source.glob("*.parquet"))
+    machine("encode", "m", source / "*.parquet", "-o", tmp_path / "pattern")
+    facts = machine("encode", "m", *files, "-o", tmp_path / "named")
+    assert (facts["rows"], facts["files"]) == (240, 5)
+    assert content(tmp_path / "named") == content(tmp_path / "pattern")
+    machine("encode", "m", *reversed(files), "-o", tmp_path / "one.parquet")  # in the order that is given
+    found, parts = load_codes(tmp_path / "one.parquet"), load_codes(tmp_path / "pattern")
+    order = np.concatenate([np.arange(180, 240), np.arange(120, 180), np.arange(60, 120), np.arange(60)])
+    np.testing.assert_array_equal(found.table, parts.table[order])
+    np.testing.assert_array_equal(found.ids, parts.ids[order])
+
+
+def test_files_that_do_not_fit_together_are_refused(run, here, source, tmp_path):
+    first = source / "part-0.parquet"
+    found = run("encode", "m", first, source, "-o", tmp_path / "out")
+    assert found.exit_code == 2
+    assert f"{first} is given twice" in found.stderr
+    found = run("encode", "m", first, tmp_path / "none.parquet", "-o", tmp_path / "out")
+    assert found.exit_code == 2
+    assert "none.parquet" in found.stderr
+    np.save(tmp_path / "wide.npy", np.zeros((3, 65), np.float32))
+    found = run("encode", "m", first, tmp_path / "wide.npy", "-o", tmp_path / "one.parquet")
+    assert found.exit_code == 2
+    assert "other columns" in found.stderr
+    assert "wide.npy" in found.stderr
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "one.parquet").exists()
+
+
 def test_a_rerun_makes_what_has_changed_and_nothing_else(machine, run, here, source, tmp_path):
     words = ("encode", "m", source, "-o", tmp_path / "out")
     machine(*words)

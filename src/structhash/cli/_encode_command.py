@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from structhash.cli._options import Choices, Data, Force, Json, Model, output
+from structhash.cli._options import VECTORS, Choices, Force, Json, Model, argument, output
 
 __all__ = ["encode"]
 
 
 def encode(
     model: Model,
-    data: Data,
+    data: Annotated[list[Path], argument("DATA", f"{VECTORS} Several are one data set.")],
     out: Annotated[
         Path,
         output(

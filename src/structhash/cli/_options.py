@@ -29,9 +29,8 @@ _FORMATS = (
 )
 _NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, auc, sndcg, mrr, pr_area"
 
-Data = Annotated[
-    Path, argument("DATA", f"Vectors: a file {_FORMATS}; or a folder or quoted pattern of such files.")
-]
+VECTORS = f"Vectors: a file {_FORMATS}; or a folder or quoted pattern of such files."
+Data = Annotated[Path, argument("DATA", VECTORS)]
 Model = Annotated[Path, argument("MODEL", "A model that fit made.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of random draws: one model on one kind of machine.")]

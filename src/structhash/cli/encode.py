@@ -28,7 +28,7 @@ ROWS_AT_ONCE = 4 * BLOCK_ROWS  # a step of the progress bar; multiples of BLOCK_
 
 def encode(
     model: Path,
-    data: Path,
+    data: Sequence[Path],
     out: Path,
     *,
     bits: int | None,
@@ -45,8 +45,8 @@ def encode(
     ----------
     model : path
         A model file.
-    data : path
-        A data file, a folder of such files, or a pattern of their names.
+    data : sequence of path
+        A data file, a folder of such files, or a pattern of their names; or several of these.
     out : path
         The file to write: a bare array if its name ends in .npy, else one that names the model and keeps ids.
         Or a folder, for a file of codes from each file of vectors.
@@ -63,18 +63,18 @@ def encode(
     jobs : int
         Number of processes that encode files into a folder.
     """
-    files = parts_of(data)
-    in_parts = out.is_dir() or (files is not None and not out.suffix)
-    _check_output(model, data, files or [], out, in_parts, force)
+    source, files = _sources(data)
+    in_parts = out.is_dir() or (source not in files and not out.suffix)
+    _check_output(model, data, files, out, in_parts, force)
     if jobs > 1 and not in_parts:
         raise ValueError(f"--jobs {jobs} encodes each file of a folder into one of another: give such folders")
     if as_lists and not in_parts and out.suffix.lower() != ".parquet":
         raise ValueError(f"--lists is about Parquet files: give -o a name that ends in .parquet, not {out}")
     encoder = load_model(model)
     work = _Encoding(encoder, bits or encoder.n_bits_, as_queries, as_lists, force, choices)
-    rows = work.open(data)
+    rows = work.open(source)
     if in_parts:
-        made, n_kept = encode_parts(files or [data], out, work.about(), work.write, force, jobs)
+        made, n_kept = encode_parts(files, out, work.about(), work.write, force, jobs)
         facts: dict[str, Any] = {"files": len(made), "complete before": n_kept}
     else:
         work.write_rows(rows, out, force)
@@ -84,19 +84,33 @@ def encode(
     print_facts({**sizes, **facts, "coded as": _word(as_queries), "file": str(out)}, as_json)
 
 
+def _sources(data: Sequence[Path]) -> tuple[Path | list[Path], list[Path]]:
+    """What `read_rows` takes, and all files that it reads."""
+    files = [path for each in data for path in parts_of(each) or [each]]
+    if again := [path for number, path in enumerate(files) if path in files[:number]]:
+        raise ValueError(f"{again[0]} is given twice; give each file once")
+    return (data[0] if len(data) == 1 else files), files
+
+
 def _check_output(
-    model: Path, data: Path, files: Sequence[Path], out: Path, in_parts: bool, force: bool
+    model: Path, data: Sequence[Path], files: Sequence[Path], out: Path, in_parts: bool, force: bool
 ) -> None:
     """ValueError or OSError if codes cannot be written there, or the next run would read them as vectors."""
-    place = out.resolve()
-    beside = place.parent in {path.resolve().parent for path in files}
+    for each in data:
+        _refuse_part(out, each)
+    if not in_parts:
+        refused = tuple({*suffixes()} - {*CODE_SUFFIXES})
+        check_output(out, model, *data, *files, makes="codes", force=force, refused=refused)
+
+
+def _refuse_part(out: Path, data: Path) -> None:
+    """ValueError if a folder or a pattern that is read would hold the output."""
+    place, parts = out.resolve(), parts_of(data) or []
+    beside = place.parent in {path.resolve().parent for path in parts}
     if beside and (place.name[0] not in "._" if data.is_dir() else fnmatch(place.name, data.name)):
         raise ValueError(
             f"cannot write {out}: it would be a part of {data}, which is read; give another folder"
         )
-    if not in_parts:
-        refused = tuple({*suffixes()} - {*CODE_SUFFIXES})
-        check_output(out, model, data, *files, makes="codes", force=force, refused=refused)
 
 
 def _ids_facts(rows: Rows, out: Path) -> dict[str, Any]:
@@ -142,17 +156,18 @@ class _Encoding:
         }
         return {**about, **self.choices, **({"lists": True} if self.as_lists else {})}
 
-    def open(self, source: Path) -> Rows:
+    def open(self, source: Path | list[Path]) -> Rows:
         """The rows of a file or of several; ValueError if the model cannot encode them, or has fewer bits."""
         encoder = self.encoder
         rows = read_rows(source, self.as_queries, features=encoder.column_names_, **self.choices)
-        check_columns(rows.names, source, encoder.column_names_, "the model")
+        first = source[0] if isinstance(source, list) else source
+        check_columns(rows.names, first, encoder.column_names_, "the model")
         if not rows.shape[0] and not rows.shape[1]:  # a file without rows may not say how many columns it has
             return rows
         width = encoder.n_features_in_
         if rows.shape[1] != width:
             raise ValueError(
-                f"{source} has rows of {rows.shape[1]} features, and the model encodes rows of {width} "
+                f"{first} has rows of {rows.shape[1]} features, and the model encodes rows of {width} "
                 "features; give vectors of the kind that it learned from"
             )
         encoder.encode(np.zeros((1, width), np.float32), self.n_bits)

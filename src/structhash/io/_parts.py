@@ -90,13 +90,13 @@ def _columns_of(data: Dataset) -> tuple[Any, ...]:
     return data.X.shape[1], data.names, data.label, *kinds
 
 
-def join_rows(path: Path, parts: Sequence[Path], open_rows: Callable[[Path], Rows]) -> Rows:
+def join_rows(path: str | Path, parts: Sequence[Path], open_rows: Callable[[Path], Rows]) -> Rows:
     """Rows of several files as one matrix. A file is opened when its rows are needed.
 
     Parameters
     ----------
-    path : Path
-        The folder or the pattern.
+    path : str or Path
+        The folder or the pattern, or words for the files, in errors.
     parts : sequence of Path
     open_rows : callable
         Gives the rows of a part.
@@ -135,7 +135,7 @@ def _row_columns(rows: Rows) -> tuple[Any, ...]:
 
 
 def _refuse_other(
-    path: Path, leader: Path, part: Path, expected: tuple[Any, ...], found: tuple[Any, ...]
+    path: str | Path, leader: Path, part: Path, expected: tuple[Any, ...], found: tuple[Any, ...]
 ) -> None:
     """ValueError if a part has other columns than the first."""
     if expected != found:

@@ -129,14 +129,15 @@ def _read(path: Path, settings: Mapping[str, Any]) -> Dataset:
     return check_dataset(join_datasets(path, used, [_read(part, settings) for part in used]), path)
 
 
-def read_rows(path: str | os.PathLike[str], queries: bool = False, **settings: Any) -> Rows:
+def read_rows(path: str | os.PathLike[str] | Sequence[Path], queries: bool = False, **settings: Any) -> Rows:
     """Read the rows of X, or for queries those of Q where the file has it, a block at a time.
 
     Labels and the other arrays of a .npz file are not read, and a .npy or .npz file may have no row.
 
     Parameters
     ----------
-    path : str or path
+    path : str, path, or sequence of path
+        As `read` takes it, or several files as one data set, in this order.
     queries : bool
     **settings
         Keywords of `read`. Errors are those of `read`, too.
@@ -145,10 +146,17 @@ def read_rows(path: str | os.PathLike[str], queries: bool = False, **settings: A
     -------
     Rows
     """
+    if not isinstance(path, (str, os.PathLike)):
+        return _join(f"{path[0]} and {len(path) - 1} other files", path, queries, settings)
     path = Path(path)
     if (parts := find_parts(path, _formats())) is None:
         return _format_of(path, settings).rows(path, queries)
-    return join_rows(path, parts, lambda part: read_rows(part, queries, **settings))
+    return _join(path, parts, queries, settings)
+
+
+def _join(name: str | Path, parts: Sequence[Path], queries: bool, settings: Mapping[str, Any]) -> Rows:
+    """The rows of several files as one matrix."""
+    return join_rows(name, parts, lambda part: read_rows(part, queries, **settings))
 
 
 def parts_of(path: Path) -> list[Path] | None:
