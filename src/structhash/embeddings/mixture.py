@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from structhash._numerics.blocks import float_type, normalize_rows, sample_rows
 from structhash._numerics.program import Program
 from structhash._numerics.validation import check_nonnegative
+from structhash.embeddings._factors import MOST_ALIKE, query_factors, row_factors
 from structhash.embeddings._known_classes import (
     chance_of_known_class,
     constant_chance,
@@ -31,7 +32,7 @@ from structhash.embeddings.posterior import MAX_LEFT_OUT, Posterior
 from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
 
-__all__ = ["Mixture"]
+__all__ = ["MOST_ALIKE", "Mixture"]
 
 INSTANCE_PERPLEXITY = 20.0  # rows that count as alike a row beyond its class, as a smooth count
 TRUSTED_ROWS = 5  # labelled rows of a class from which on its labels say more than the graph
@@ -217,6 +218,26 @@ class Mixture(Embedding):
         roots = _roots(_at_temperature(P, known, temperature)) - state["profile"]
         length = self.class_weight / state["profile_scale"]
         return np.hstack([length * known[:, None] * roots, near, centred]).astype(vectors.dtype)
+
+    def factors(self, vectors: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
+        """Vectors whose inner product says how alike a query and a row are; see `_factors`.
+
+        Parameters
+        ----------
+        vectors : ndarray (n, m)
+            Of `embed`.
+        state : dict
+        queries : bool
+            Whether they are queries.
+
+        Returns
+        -------
+        float64 array (n, m)
+        """
+        P, known, near, centred = self._split(vectors, state)
+        if queries:
+            return query_factors(_sharp(P), known, near, centred, state["trust"])
+        return row_factors(_sharp(P), known, near, centred)
 
     def label_trust(self, vectors: NDArray[Any], state: Params) -> float:
         """Share of the target that labels decide where classes are known, on average of vectors (n, m)."""

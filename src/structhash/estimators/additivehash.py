@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,35 +16,48 @@ from structhash._numerics.threads import one_blas_thread
 from structhash._numerics.validation import check_count
 from structhash.codes import PreparedQueries
 from structhash.codes.sums import SumCoder
+from structhash.embeddings.mixture import MOST_ALIKE, Mixture
+from structhash.estimators._unlabeled import check_unlabeled
 from structhash.estimators.centroids import (
     SCALE_FIELDS,
     CentroidEncoder,
     bits_of_bytes,
+    queries_for_products,
     queries_for_sums,
     scale_rows,
 )
 from structhash.io.fields import Field, Fields
+from structhash.pieces import Params
+from structhash.supervision import Labels, Supervision, check_labels
 from structhash.training.additive import learn_tables
+from structhash.training.distillation import embed_points
 
 __all__ = ["MAX_SUM_BITS", "AdditiveHash"]
 
 MAX_SUM_BITS = 256  # the coder keeps products of all pairs of vectors: 130 MB for 32 bytes
 _MAX_BEAM = 1024
 _MAX_ROWS = 50_000
+_MAX_POINTS = 10_000  # rows to learn from where there are labels: each is embedded
+_STATE = "embedding_state_"
 _MAX_NUMBERS = 1 << 26  # of the rows that are learned from, unless these are very wide
 
 
 class AdditiveHash(CentroidEncoder):
-    """Codes that say which vectors add up to a row, one of 256 a byte. Most accurate without labels.
+    """Codes that say which vectors add up to a row, one of 256 a byte. The most accurate at the same bytes.
 
     Byte after byte, k-means finds 256 vectors for what the bytes so far leave over. All vectors are then fitted
     again by least squares, and all rows coded again by beam search: column generation with a totally corrective
     master, whose columns are bytes. A query is not coded. Its distance to a code is the squared distance to
     the sum of the vectors.
 
+    With labels, the vectors are those of `structhash.embeddings.mixture`, and the distance says how unlike a
+    query and a row are (`structhash.embeddings.mixture.Mixture.factors`): first by their classes, known or new,
+    then by what the rows themselves say. So one code serves known classes, new classes, and the order inside a
+    class.
+
     Such codes find more of the nearest rows than bits do at the same bytes. They have no Hamming distance and
     no prefixes, and coding a row takes more time. A model that has coded rows keeps products of its vectors:
-    7 MB for 8 bytes, 130 MB for 32. `DistilHash` has bits, and follows labels.
+    7 MB for 8 bytes, 130 MB for 32. `DistilHash` has bits, for Hamming distance.
 
     Parameters
     ----------
@@ -52,14 +67,17 @@ class AdditiveHash(CentroidEncoder):
         Codes of the first bytes that are kept while a row is coded, at most 1,024. More take more time and are
         nearer.
     random_state : int, RandomState, Generator or None
-        Draws rows, if there are more than 50,000, and the first centroids.
+        Draws rows, if there are more than are learned from, and the first centroids. With labels, these are
+        10,000, otherwise 50,000.
 
     Attributes
     ----------
     n_bits_, weights_, history_ : see `HashEncoder`
-    mean_, scale_ : ndarray (d,), float
-        Rows are taken from this mean, in this unit, a power of two.
-    centroids_ : ndarray (n_bytes, 256, d) float32
+    embedding_state_ : dict of arrays or None
+        The embedding that labels gave; None without labels.
+    mean_, scale_ : ndarray (m,), float
+        Rows, or their vectors in the embedding, are taken from this mean, in this unit, a power of two.
+    centroids_ : ndarray (n_bytes, 256, m) float32
         The vectors; zeros follow those of a last byte with fewer than 8 bits.
     errors_ : ndarray (n_bytes,)
         Share of the squared length of the training rows that the first bytes left over.
@@ -83,14 +101,17 @@ class AdditiveHash(CentroidEncoder):
     array([[0]])
     """
 
+    takes_unlabeled: ClassVar[bool] = True
     fitted_fields: ClassVar[Fields | None] = (
+        *(replace(each, name=f"{_STATE}/{each.name}", optional=True) for each in Mixture.state_fields or ()),
         *SCALE_FIELDS,
-        Field("centroids_", ("n_bytes", "n_values", "n_features")),
+        Field("centroids_", ("n_bytes", "n_values", "n_numbers")),
         Field("errors_", ("n_bytes",), least=0),
         Field("beam_", kind="int", least=1, most=_MAX_BEAM),
         Field("n_bits_", kind="int", least=1, most=MAX_SUM_BITS),
     )
 
+    embedding_state_: Params | None = None
     centroids_: NDArray[np.float32]
     errors_: NDArray[np.float64]
     beam_: int
@@ -106,14 +127,18 @@ class AdditiveHash(CentroidEncoder):
         check_count("beam", self.beam, most=_MAX_BEAM)
         check_random_state(self.random_state)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from rows alone.
+    def fit(self, X: Any, y: Any = None, *, unlabeled: Any = None) -> Self:
+        """Learn from labels, or from rows alone.
 
         Parameters
         ----------
         X : array (n, d)
             At least two rows, not all the same.
-        y : ignored
+        y : array (n,) or None
+            A label a row, as `DistilHash` takes them.
+        unlabeled : array (m, d), optional
+            Rows like those to be searched, such as the database itself, maybe of classes that y lacks. Vectors
+            are then learned from these rows; y defines which rows are alike. They are in the unit of X.
 
         Returns
         -------
@@ -123,30 +148,64 @@ class AdditiveHash(CentroidEncoder):
         Raises
         ------
         ValueError, TypeError
-            If a setting is not allowed, X is not a finite matrix, or all rows of X are the same.
+            If a setting, X, y or unlabeled is not allowed.
         """
         self.check_settings()
-        checked = self._check_input(X)
+        if isinstance(y, Supervision):
+            advice = "pass its y itself" if isinstance(y, Labels) else "give it to StructHash or CGHash"
+            raise ValueError(
+                f"AdditiveHash learns from one label a row or from rows alone; y is {type(y).__name__}: "
+                f"{advice}"
+            )
+        checked = self._check_input(X, keep=y is not None or unlabeled is not None)
+        class_index = None if y is None else check_labels(y, len(checked.X), unlabeled is not None)[0]
+        others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
+        rng = generator(self.random_state)
         with one_blas_thread():  # codes do not depend on the number of threads
-            fitted = self._learn(checked.X, generator(self.random_state))
+            if class_index is None:
+                learned = _Learned.from_rows(checked.X if others is None else others, rng)
+            else:
+                learned = _Learned.from_labels(checked.X, class_index, others, rng)
+            fitted = self._learn(learned, rng)
         self._store(checked.columns, fitted)
         return self
 
     def about(self) -> dict[str, Any]:
-        """The share of the squared length of the training rows that codes leave over."""
-        return {"left over": f"{100 * self.errors_[-1]:.1f} percent of the squared length of training rows"}
+        """The embedding, and the share of the squared length of the training rows that codes leave over."""
+        embedding = {} if self.embedding_state_ is None else {"embedding": "mixture"}
+        left = f"{100 * self.errors_[-1]:.1f} percent of the squared length of training rows"
+        return {**embedding, "left over": left}
 
-    def _learn(self, X: NDArray[Any], rng: np.random.Generator) -> dict[str, Any]:
-        """Fitted attributes from training rows (n, d)."""
-        X = X[sample_rows(len(X), min(_MAX_ROWS, rows_within(X.shape[1], _MAX_NUMBERS)), rng)]
-        Z, scales = scale_rows(X, X.mean(axis=0, dtype=np.float64))
+    def _learn(self, rows: _Learned, rng: np.random.Generator) -> dict[str, Any]:
+        """Fitted attributes."""
+        Z, scales = scale_rows(rows.vectors, rows.vectors.mean(axis=0, dtype=np.float64))
         if not Z.any():
             raise ValueError("all rows of X are the same; give rows that differ")
         sizes = 2 ** np.array(bits_of_bytes(self.n_bits))
         tables, errors = learn_tables(Z, sizes, int(self.beam), rng)
         facts = {"n_bits_": int(self.n_bits), "weights_": np.ones(self.n_bits), "history_": []}
+        state = {} if rows.state is None else {_STATE: rows.state}
         learned = {"centroids_": tables, "errors_": errors, "beam_": int(self.beam)}
-        return {**scales, **facts, **learned}
+        return {**scales, **facts, **learned, **state}
+
+    def _scaled(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        state = self.embedding_state_
+        return super()._scaled(X if state is None else Mixture().factors(Mixture().embed(X, state), state))
+
+    def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
+        state = self.embedding_state_
+        if state is None:
+            return super()._own_queries(Q)
+        vectors = Mixture().factors(Mixture().embed(Q, state), state, queries=True)
+        scale = (self.mean_, self.scale_)
+        return queries_for_products(vectors, MOST_ALIKE, self.centroids_, scale, self.n_bits_)
+
+    @classmethod
+    def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> dict[str, Any]:
+        fitted = super()._from_arrays(arrays, plain)
+        if _STATE in fitted:
+            Mixture().check_state(fitted[_STATE], np.zeros((1, fitted["n_features_in_"]), np.float32))
+        return fitted
 
     def _numbers(self, Z: NDArray[np.float64]) -> NDArray[np.uint8]:
         return self._coder().code(Z)
@@ -161,6 +220,31 @@ class AdditiveHash(CentroidEncoder):
 
     def _tables_of(self, Z: NDArray[np.float64]) -> PreparedQueries:
         return queries_for_sums(Z, self.centroids_, self.n_bits_)
+
+
+class _Learned(NamedTuple):
+    """What tables are learned from: vectors (n, m), and the state of the embedding that gave them."""
+
+    vectors: NDArray[Any]
+    state: Params | None = None
+
+    @classmethod
+    def from_rows(cls, X: NDArray[Any], rng: np.random.Generator) -> _Learned:
+        """Of rows (n, d) themselves."""
+        return cls(X[sample_rows(len(X), min(_MAX_ROWS, rows_within(X.shape[1], _MAX_NUMBERS)), rng)])
+
+    @classmethod
+    def from_labels(
+        cls,
+        X: NDArray[Any],
+        class_index: NDArray[np.int64],
+        unlabeled: NDArray[Any] | None,
+        rng: np.random.Generator,
+    ) -> _Learned:
+        """Of an embedding."""
+        n_points = min(_MAX_POINTS, rows_within(3 * X.shape[1], _MAX_NUMBERS))
+        embedded = embed_points(Mixture(n_points=n_points), X, class_index, unlabeled, rng).embedded
+        return cls(Mixture().factors(embedded.vectors, embedded.state), embedded.state)
 
 
 _CODERS: WeakKeyDictionary[AdditiveHash, SumCoder] = WeakKeyDictionary()  # not pickled with the model

@@ -16,13 +16,14 @@ __all__ = [
     "CentroidEncoder",
     "bits_of_bytes",
     "power_of_two_above",
+    "queries_for_products",
     "queries_for_sums",
     "scale_rows",
 ]
 
 _FARTHEST = 1e100  # in units of the training rows; the square of a row further out could overflow
 _FARTHEST_QUERY = 2.0**16  # in the same unit; further out, float32 distances to different codes become equal
-SCALE_FIELDS: Fields = (Field("mean_", ("n_features",)), Field("scale_", positive=True))
+SCALE_FIELDS: Fields = (Field("mean_", ("n_numbers",)), Field("scale_", positive=True))
 
 
 class CentroidEncoder(HashEncoder):
@@ -127,3 +128,32 @@ def queries_for_sums(Z: NDArray[np.float64], centroids: NDArray[np.float32], n_b
     values: Any = -2 * np.tensordot(Z, centroids.astype(np.float64), (1, -1))
     decoder = Decoder(n_bits, np.zeros(Z.shape[1], np.float32), centroids)
     return PreparedQueries(n_bits, (Z**2).sum(axis=1), values, decoder)
+
+
+def queries_for_products(
+    vectors: NDArray[np.float64],
+    most: float,
+    centroids: NDArray[np.float32],
+    scale: tuple[NDArray[Any], float],
+    n_bits: int,
+) -> PreparedQueries:
+    """Queries whose distance to a code is `most` minus the inner product with the sum of its centroids.
+
+    Parameters
+    ----------
+    vectors : float array (q, m)
+        Queries.
+    most : float
+    centroids : float32 array (n_bytes, 256, m)
+    scale : (ndarray (m,), float)
+        The mean of the rows, and the unit of the centroids, which describe rows without the mean.
+    n_bits : int
+        Length of the codes.
+
+    Returns
+    -------
+    PreparedQueries
+    """
+    mean, unit = scale
+    values: Any = -unit * np.tensordot(vectors, centroids.astype(np.float64), (1, -1))
+    return PreparedQueries(n_bits, most - vectors @ mean.astype(np.float64), values)

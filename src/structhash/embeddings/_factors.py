@@ -1,0 +1,72 @@
+"""Rows and queries as vectors whose inner product says how alike they are.
+
+With the parts of `structhash.embeddings.mixture`, the inner product of a query and a row is
+
+    4 k k' sum_c trust_c p(c | x) p(c | x') + (1 - k) (1 - k') + (2 - k) near'near' + centred'centred' / 2,
+
+where k and k' are the chances that the query and the row are of a known class. A query of a known class asks for
+rows of that class first, a query of a new class for rows of new classes that are near in the graph. Inside both,
+the order is that of the vectors. Only queries have the weights: no part of a row has a length above 1, so that a
+code describes all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["MOST_ALIKE", "query_factors", "row_factors"]
+
+_CLASS_WEIGHT = 4.0
+_CENTRED_WEIGHT = 0.5
+MOST_ALIKE = _CLASS_WEIGHT + 1 + _CENTRED_WEIGHT  # of a row and itself, where its class is sure
+
+
+def row_factors(
+    P: NDArray[Any], known: NDArray[Any], near: NDArray[Any], centred: NDArray[Any]
+) -> NDArray[np.float64]:
+    """The numbers (n, c + 1 + m + d) of rows.
+
+    Parameters
+    ----------
+    P : ndarray (n, c)
+        Class probabilities.
+    known : ndarray (n,)
+        Chances of a known class.
+    near : ndarray (n, m)
+        Vectors of the graph, of length 1.
+    centred : ndarray (n, d)
+        Centred rows, of length 1.
+
+    Returns
+    -------
+    float64 array (n, c + 1 + m + d)
+    """
+    k = known.astype(np.float64)[:, None]
+    return np.hstack([k * P, 1 - k, near, centred])
+
+
+def query_factors(
+    P: NDArray[Any],
+    known: NDArray[Any],
+    near: NDArray[Any],
+    centred: NDArray[Any],
+    trust: NDArray[Any],
+) -> NDArray[np.float64]:
+    """The numbers of queries: `row_factors` with weights.
+
+    Parameters
+    ----------
+    P, known, near, centred
+        See `row_factors`.
+    trust : ndarray (c,)
+        How much the labels of a class are trusted, 0 to 1.
+
+    Returns
+    -------
+    float64 array (n, c + 1 + m + d)
+    """
+    k = known.astype(np.float64)[:, None]
+    return np.hstack([_CLASS_WEIGHT * k * (P * trust), 1 - k, (2 - k) * near, _CENTRED_WEIGHT * centred])
