@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash import AdditiveHash, DistilHash, fit_reader, load_model
-from structhash.baselines import RQ
-from structhash.codes import prepared_distances
+from structhash import AdditiveHash, DistilHash, Labels, Qrels, fit_reader, load_model
+from structhash.baselines import ITQ, RQ
+from structhash.codes import hamming, prepared_distances
 from structhash.codes.sums import SumCoder, sums_of
+from structhash.embeddings.mixture import MOST_ALIKE, Mixture
 from structhash.io import container
 from structhash.search import Exact
 
@@ -206,3 +207,107 @@ def test_many_rows_are_sampled_and_few_are_enough(monkeypatch):
     assert few.encode(X).shape == (1500, 2)
     two = AdditiveHash(16, random_state=0).fit([[0.0, 1.0], [2.0, 5.0]])
     assert len(np.unique(two.encode([[0.0, 1.0], [2.0, 5.0]]), axis=0)) == 2
+
+
+# labels
+
+Y = load_digits().target
+QY, Y = Y[1500:], Y[:1500]
+OLD = np.flatnonzero(Y < 7)[:500]  # digits 7, 8 and 9 are new
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    """A model of seven digits, for a database of ten."""
+    return AdditiveHash(64, random_state=0).fit(X[OLD], Y[OLD], unlabeled=X)
+
+
+def mean_precision(ids, which, k=10):
+    """Share of the k nearest that are of the query's class, over some of the queries."""
+    return np.mean(Y[ids[which, :k]] == QY[which, None])
+
+
+def test_known_and_new_classes_are_found_in_one_database(labelled):
+    ids = found(64, labelled.encode(X), labelled.prepare_queries(Q))
+    bits = ITQ(64, random_state=0).fit(X)
+    peer = found(64, bits.encode(X), bits.encode(Q))
+    for which in (QY < 7, QY >= 7):
+        assert mean_precision(ids, which) > mean_precision(peer, which)
+
+
+def test_an_order_is_kept_inside_classes(labelled):
+    """Of the rows of a query's class, those that are nearest by the vectors come early."""
+    distances = prepared_distances(labelled.prepare_queries(Q), labelled.encode(X))
+    bits = DistilHash(16, embedding="posterior", random_state=0).fit(X[OLD], Y[OLD])
+    plain = hamming(bits.encode_queries(Q), bits.encode(X)).astype(float)
+    early = []
+    for apart in (distances, plain):
+        shares = []
+        for i in range(0, len(Q), 5):
+            rows = np.flatnonzero(QY[i] == Y)
+            nearest = np.argsort(((Q[i] - X[rows]) ** 2).sum(axis=1))[:10]
+            order = np.argsort(np.argsort(apart[i, rows], kind="stable"))
+            shares.append((order[nearest] < len(rows) / 10).mean())
+        early.append(np.mean(shares))
+    assert early[0] > early[1] + 0.1
+
+
+def test_a_labelled_distance_is_how_unlike_the_sums_are(labelled):
+    codes, state = labelled.encode(X[:50]), labelled.embedding_state_
+    sums = sum(labelled.centroids_[m][codes[:, m]].astype(float) for m in range(8))
+    rows = sums * labelled.scale_ + labelled.mean_
+    vectors = Mixture().factors(Mixture().embed(Q, state), state, queries=True)
+    distances = prepared_distances(labelled.prepare_queries(Q), codes)
+    np.testing.assert_allclose(distances, MOST_ALIKE - vectors @ rows.T, atol=1e-4)
+    own = Mixture().factors(Mixture().embed(X, state), state)
+    left = ((own - own.mean(axis=0)) ** 2).sum()
+    whole = sum(labelled.centroids_[m][labelled.encode(X)[:, m]].astype(float) for m in range(8))
+    assert ((own - whole * labelled.scale_ - labelled.mean_) ** 2).sum() / left < 0.1
+
+
+@pytest.mark.parametrize("unlabeled", [None, X])
+def test_a_labelled_model_comes_back_from_a_file(unlabeled, tmp_path):
+    model = AdditiveHash(16, random_state=0).fit(X[OLD], Y[OLD], unlabeled=unlabeled)
+    assert model.about()["embedding"] == "mixture"
+    model.save(tmp_path / "m")
+    again = load_model(tmp_path / "m")
+    assert again.fingerprint() == model.fingerprint()
+    np.testing.assert_array_equal(again.encode(X), model.encode(X))
+    np.testing.assert_array_equal(again.prepare_queries(Q).values, model.prepare_queries(Q).values)
+    again.fit(X)
+    assert again.embedding_state_ is None
+    assert "embedding" not in again.about()
+
+
+def test_a_labelled_file_without_a_part_is_refused(labelled, tmp_path):
+    labelled.save(tmp_path / "m")
+    arrays, header = container.load(tmp_path / "m", "model")
+    arrays = {name: array for name, array in arrays.items() if name != "embedding_state_/trust"}
+    header = {**header, "arrays": sorted(arrays)}
+    container.save(tmp_path / "m", arrays, header, "model", force=True)
+    with pytest.raises(ValueError, match="less than its class stores: trust"):
+        load_model(tmp_path / "m")
+
+
+def test_unlabeled_rows_without_labels_are_what_is_learned_from():
+    assert (
+        AdditiveHash(16, random_state=0).fit(X[:3], unlabeled=X).fingerprint()
+        == AdditiveHash(16, random_state=0).fit(X).fingerprint()
+    )
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.zeros(1500, int), "label"),
+        (Y[:9], "9"),
+        (
+            Qrels(np.array([[0, 1, 1]])),
+            "AdditiveHash learns from one label a row or from rows alone; y is Qrels",
+        ),
+        (Labels(Y), "y is Labels: pass its y itself"),
+    ],
+)
+def test_labels_that_cannot_be_learned_from_are_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        AdditiveHash(8).fit(X, y)

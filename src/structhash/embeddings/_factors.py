@@ -4,10 +4,10 @@ With the parts of `structhash.embeddings.mixture`, the inner product of a query 
 
     4 k k' sum_c trust_c p(c | x) p(c | x') + (1 - k) (1 - k') + (2 - k) near'near' + centred'centred' / 2,
 
-where k and k' are the chances that the query and the row are of a known class. A query of a known class asks for
-rows of that class first, a query of a new class for rows of new classes that are near in the graph. Inside both,
-the order is that of the vectors. Only queries have the weights: no part of a row has a length above 1, so that a
-code describes all of them.
+where k and k' are the chances that the query and the row are of a known class. A query of a known class asks
+for rows of that class first, a query of a new class for rows of new classes that are near in the graph. Inside
+both, the order is that of the vectors. Only queries have the weights: no part of a row has a length above 1, so
+that a code describes all of them.
 """
 
 from __future__ import annotations

@@ -1,0 +1,38 @@
+"""Factors of queries and rows: their products, against the formula added up term by term."""
+
+import numpy as np
+import pytest
+
+from structhash.embeddings._factors import MOST_ALIKE, query_factors, row_factors
+
+
+@pytest.fixture
+def parts():
+    """Class probabilities, chances of a known class, graph vectors and centred rows of six rows."""
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.full(3, 0.5), 6)
+    near, centred = (
+        each / np.linalg.norm(each, axis=1)[:, None] for each in (rng.normal(size=(6, d)) for d in (4, 5))
+    )
+    return P, np.array([0, 0.2, 0.5, 0.9, 1, 1]), near, centred
+
+
+def test_a_product_is_the_sum_of_the_terms(parts):
+    P, k, near, centred = parts
+    trust = np.array([0.3, 0.8, 1])
+    products = query_factors(*parts, trust) @ row_factors(*parts).T
+    for i in range(6):
+        for j in range(6):
+            same = sum(trust[c] * P[i, c] * P[j, c] for c in range(3))
+            expected = 4 * k[i] * k[j] * same + (1 - k[i]) * (1 - k[j])
+            expected += (2 - k[i]) * (near[i] @ near[j]) + centred[i] @ centred[j] / 2
+            assert products[i, j] == pytest.approx(expected)
+
+
+def test_nothing_is_more_alike_than_a_sure_row_and_itself(parts):
+    P, _, near, centred = parts
+    ones = np.ones(6)
+    sure = np.eye(3)[P.argmax(axis=1)], ones, near, centred
+    products = query_factors(*sure, np.ones(3)) @ row_factors(*sure).T
+    np.testing.assert_allclose(products.diagonal(), MOST_ALIKE)
+    assert (query_factors(*parts, np.ones(3)) @ row_factors(*parts).T <= MOST_ALIKE).all()
