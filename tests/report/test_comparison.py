@@ -4,8 +4,10 @@ import json
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
+from PIL import Image
 
 from structhash.cli.commands import app
 from structhash.io import Dataset
@@ -26,6 +28,19 @@ def written(digits_and_results, document, tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def photographed(document, tmp_path_factory):
+    """The page with an image file for each row."""
+    folder = tmp_path_factory.mktemp("photographs")
+    files = [folder / f"{row}.png" for row in range(document["rows"])]
+    for row, path in enumerate(files):
+        Image.new("RGB", (90, 120), (row % 256, 100, 90)).save(path, compress_level=0)
+    rows = Dataset(np.zeros((document["rows"], 3)))
+    shown = show_rows(document["details"], rows, own_queries=False, files=files)
+    (folder / "page.html").write_text(comparison_page(document, shown), "utf-8")
+    return folder / "page.html"
+
+
 @pytest.mark.parametrize("width", [400, 1200])
 @pytest.mark.parametrize("dark", [False, True])
 def test_it_is_sound_on_every_screen(browser, written, width, dark):
@@ -41,6 +56,15 @@ def test_all_pictures_show(browser, written):
     sizes = browser.run("[...document.images].map(i => [i.complete, i.naturalWidth])")
     assert len(sizes) > 50
     assert all(each == [True, 8] for each in sizes)
+
+
+def test_all_thumbnails_show(browser, photographed):
+    browser.open(photographed, width=400)
+    assert browser.errors == []
+    assert browser.run("document.documentElement.scrollWidth") == 400
+    sizes = browser.run("[...document.images].map(i => [i.complete, i.naturalHeight, i.width])")
+    assert len(sizes) > 50
+    assert all(each == [True, 80, 64] for each in sizes)
 
 
 def test_the_table_of_results_sorts_by_a_measure(browser, written, document):
