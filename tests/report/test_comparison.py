@@ -85,7 +85,7 @@ def test_a_choice_of_measure_changes_the_figures(browser, written):
         "[...document.querySelectorAll('#figures figcaption')].filter(f => f.checkVisibility())"
         ".map(f => f.firstChild.textContent.trim())"
     )
-    assert browser.run(titles) == [f"map against {x}" for x in ("bits", "bytes", "encoding time")]
+    assert browser.run(titles) == [f"map against {x}" for x in ("bits", "bytes", "encoding time", "query time")]
     browser.run(
         "const s = document.querySelector('#figures select'); s.selectedIndex = 1;"
         "s.dispatchEvent(new Event('change'))"
@@ -127,9 +127,16 @@ def test_the_summary_names_the_best_line_of_each_length(document):
 
 def test_an_earlier_document_says_what_it_lacks(document):
     earlier = {name: value for name, value in document.items() if name != "details"}
+    untimed = [
+        {name: value for name, value in line.items() if name != "query_seconds"} for line in document["lines"]
+    ]
+    assert len(untimed[0]) < len(document["lines"][0])
+    earlier["lines"] = untimed
     page = comparison_page(earlier)
     assert page.count("This is left out: the result does not hold it") == 3
     assert 'class="chart"' in page
+    assert "map against query time is left out: the result does not hold these times" in page
+    assert "query ms" not in page
     assert "Rows are shown by label and number" in comparison_page(document)
 
 
@@ -154,6 +161,7 @@ def test_a_comparison_that_failed_as_a_whole(document):
         "mean": nothing,
         "fit_seconds": None,
         "encode_seconds": None,
+        "query_seconds": None,
         "error": "E: no",
     }
     page = comparison_page({**document, "lines": [failed], "details": {}})
