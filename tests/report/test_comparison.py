@@ -48,6 +48,7 @@ def test_it_is_sound_on_every_screen(browser, written, width, dark):
     assert browser.errors == []
     assert [each for each in browser.requests if not each.startswith("data:")] == [written.resolve().as_uri()]
     assert browser.run("document.documentElement.scrollWidth") == width
+    assert browser.clashes() == []
     assert browser.run("[...document.querySelectorAll('section')].map(s => s.id)") == PARTS
 
 

@@ -97,3 +97,10 @@ def test_the_order_of_lines_does_not_matter_to_colours(order):
     three = [LINES[0], LINES[1], LINES[3]]
     page = quality_figures([three[i] for i in order], "map", 4)
     assert re.findall(r"</svg>([^<]+)</li>", page)[:2] == ["a", "b"]
+
+
+def test_the_best_distance_that_is_timed_is_drawn_against_the_time_of_a_query():
+    timed, untimed = line("a", 8, 0.5, 0.01), line("a", 8, 0.9, 0.01, "own")._replace(query_seconds=None)
+    found = tables(quality_figures([timed, untimed], "map", 4))
+    assert found["map against query time.csv"][1:] == [["a", "plain", "8", "20.0", "0.5"]]
+    assert found["map against encoding time.csv"][1:] == [["a", "own", "8", "0.01", "0.9"]]

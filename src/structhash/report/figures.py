@@ -97,8 +97,8 @@ def quality_figures(lines: Sequence[Line], measure: str, n_features: int) -> Htm
     asking = _Abscissa("query time", milliseconds, title, best, _ABOUT_QUERIES, own_ticks=False)
     parts = [_against(x, codes, vectors, measure, colours) for x in (bits, stored)]
     for x in (encoding, asking):
-        timed = {name: [line for line in found if x.of(line) > 0] for name, found in codes.items()}
-        if any(timed.values()):
+        timed = _best_distances([each for each in lines if each.n_bits and x.of(each) > 0], measure)
+        if timed:
             parts.append(_against(x, timed, [], measure, colours))
         else:
             parts.append(
