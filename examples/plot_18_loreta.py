@@ -24,7 +24,7 @@ RANK = 16
 
 
 def retract(A, B, u, v):
-    """Factors of the retraction of ``AB' + uv'``; the paper also updates pseudo-inverses in place of solving."""
+    """Factors of the retraction of ``AB' + uv'``. The paper updates pseudo-inverses; here they are solved."""
     a, b = (np.linalg.solve(F.T @ F, F.T @ w) for F, w in ((A, u), (B, v)))
     s = a @ b
     inner, outer = 3 / 8 * s - 1 / 2, 1 - s / 2
