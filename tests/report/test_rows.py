@@ -50,9 +50,8 @@ def test_image_files_are_shown_by_row(tmp_path):
     shown = show_rows(DETAILS, Dataset(X), own_queries=False, files=files)
     assert shown.kind == "image"
     assert shown.why == "Image files that cannot be read are left out: 9.png."
-    assert {row: tag.partition('alt="')[2] for row, tag in shown.documents.items()} == {
-        2: '2.png">',
-        7: '7.png">',
+    assert {row: tag.partition(' alt="')[2] for row, tag in shown.documents.items()} == {
+        row: f'{row}.png" title="{row}.png">' for row in (2, 7)
     }
     assert set(shown.queries) == {3}
     own = show_rows(DETAILS, Dataset(X, Q=X), own_queries=True, files=files)

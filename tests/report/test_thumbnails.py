@@ -68,8 +68,8 @@ def test_another_number_of_files_is_refused(tmp_path, n_rows):
 
 @pytest.mark.parametrize("ids", [np.array(["c", "a.png", "x.y"], object), np.array([7, 30, 4])])
 def test_ids_name_files(tmp_path, ids):
-    folder = folder_of(tmp_path, ["a.png", "c.jpg", "x.y.gif", "4.png", "7.webp", "30.bmp", "0.png"])
-    expected = ["c.jpg", "a.png", "x.y.gif"] if ids.dtype == object else ["7.webp", "30.bmp", "4.png"]
+    folder = folder_of(tmp_path, ["a.png", "c.jpg", "x.y.gif", "004.png", "7.webp", "30.bmp", "0.png"])
+    expected = ["c.jpg", "a.png", "x.y.gif"] if ids.dtype == object else ["7.webp", "30.bmp", "004.png"]
     assert names_of(folder, 3, ids) == expected
 
 
@@ -84,6 +84,19 @@ def test_ids_without_a_file_of_their_own_are_refused(tmp_path):
     assert names_of(folder, 1, np.array(["b.jpg"], object)) == ["b.jpg"]
 
 
+def test_two_files_of_one_number_are_refused(tmp_path):
+    folder = folder_of(tmp_path, ["7.png", "07.png", "8.png"])
+    with pytest.raises(ValueError, match=r"07\.png and 7\.png are of one row"):
+        image_files(folder, 1, np.array([7]))
+    assert names_of(folder, 1, np.array(["7"], object)) == ["7.png"]  # text is taken as it is
+
+
+def test_a_name_that_is_no_text_can_be_written(tmp_path):
+    path = tmp_path / os.fsdecode(b"a\xff.png")
+    save(path)
+    assert 'alt="a?.png"' in thumbnail(path)
+
+
 def test_a_thumbnail_is_a_small_picture_of_its_file(tmp_path):
     pixels = np.zeros((300, 200, 3), np.uint8)
     pixels[:150] = COLOURS["red"]
@@ -94,7 +107,7 @@ def test_a_thumbnail_is_a_small_picture_of_its_file(tmp_path):
     assert small.shape == (80, 53, 3)
     assert np.abs(small[:36] - COLOURS["red"]).max() < 30
     assert np.abs(small[44:] - COLOURS["blue"]).max() < 30
-    assert 'alt="a &lt;b&gt;.png" class="photo"' in tag
+    assert 'alt="a &lt;b&gt;.png" title="a &lt;b&gt;.png" class="photo"' in tag
     assert str(tmp_path) not in tag
 
 

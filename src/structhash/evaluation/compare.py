@@ -348,20 +348,14 @@ def measure_task(method: Method, n_bits: int, task: Task, measures: list[str], t
     learned_from = task.database if method.on_database else task.X
     read = read_codes(encoder, learned_from, task.database, method.reader, task.seed)
     seconds = fitted - began, time.perf_counter() - fitted
-    n_bits, timed = n_bits or encoder.n_bits_, query_seconds(read, task.queries)
+    n_bits = n_bits or encoder.n_bits_
+    timed = query_seconds(read, task.queries)
     for distance, blocks in read.distances(task.queries, task.relevance):
         scores, found = _score(blocks, task, measures, ties)
         about = ", ".join(filter(None, (chosen, read.chosen)))
+        query = timed.get(distance)
         yield Result(
-            method.name,
-            distance,
-            n_bits,
-            task.seed,
-            about,
-            scores,
-            *seconds,
-            found=found,
-            query_seconds=timed.get(distance),
+            method.name, distance, n_bits, task.seed, about, scores, *seconds, found=found, query_seconds=query
         )
 
 

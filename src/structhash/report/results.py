@@ -20,9 +20,9 @@ _LEGEND = (
     "not tested. Times are means over the seeds."
 )
 _ABOUT_QUERIES = (
-    f" query ms: milliseconds to code a query and find its {N_NEAREST} nearest codes in the whole database, as "
-    f"its share of a batch of at most {N_TIMED} queries. The search takes one thread. Distances that no index "
-    "has are not timed."
+    f" query ms: milliseconds in which a query is coded and its {N_NEAREST} nearest codes are found, in the whole "
+    f"database. At most {N_TIMED} queries run as one batch, and one thread searches; the time is divided by "
+    "their number. Distances that no index has are not timed."
 )
 
 

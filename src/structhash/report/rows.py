@@ -10,7 +10,7 @@ from structhash._numerics.validation import join_names
 from structhash.io import Dataset
 from structhash.report.elements import Html, element
 from structhash.report.pictures import find_shape, parse_shape, picture
-from structhash.report.thumbnails import thumbnail
+from structhash.report.thumbnails import file_name, thumbnail
 
 __all__ = ["ShownRows", "show_rows"]
 
@@ -105,7 +105,7 @@ def _show_files(files: Sequence[Path], documents: set[int], queries: set[int], o
         try:
             shown[row] = thumbnail(files[row])
         except ValueError:
-            damaged.append(files[row].name)
+            damaged.append(file_name(files[row]))
     why = [_OWN_QUERIES.format("image files")] if own_queries else []
     if damaged:
         why.append(f"Image files that cannot be read are left out: {join_names(damaged)}.")

@@ -190,15 +190,16 @@ def _inside(values: Sequence[float], scale: _Scale) -> list[float]:
 
 
 def _tick_labels(values: Sequence[float]) -> list[str]:
-    """Values as text, with as many digits as tell them apart.
+    """Values as text, with nine digits, or as many as tell them apart; needless ones are left out.
 
-    >>> _tick_labels([0.9, 0.9005, 0.901]), _tick_labels([20000, 98000]), _tick_labels([2e9, 1e-7])
-    (['0.9', '0.9005', '0.901'], ['20,000', '98,000'], ['2e9', '1e-7'])
+    >>> _tick_labels([0.9, 0.9005, 0.901]), _tick_labels([1, 65537]), _tick_labels([2e9, 1e-7])
+    (['0.9', '0.9005', '0.901'], ['1', '65,537'], ['2e9', '1e-7'])
     """
-    least = min((b - a for a, b in itertools.pairwise(sorted(values)) if b > a), default=math.inf)
+    gaps = [b - a for a, b in itertools.pairwise(sorted(values)) if b > a]
+    error = min([*(gap / 100 for gap in gaps), *(1e-9 * abs(value) for value in values if value)], default=0.0)
     for digits in range(4, 16):
         rounded = [float(f"{value:.{digits}g}") for value in values]
-        if all(abs(a - b) <= least / 100 for a, b in zip(values, rounded)):
+        if all(abs(a - b) <= error for a, b in zip(values, rounded)):
             break
     return [_text(value, digits) for value in rounded]
 
@@ -233,7 +234,7 @@ def _draw_x(axis: Axis, scale: _Scale) -> list[Html]:
 
 
 def _short(name: str, room: float) -> str:
-    """The beginning of a name or a title, as much as there is room for. Names without any are left out."""
+    """The beginning of a name or a title, as much as there is room for."""
     most = max(int((room - _GAP) / _LETTER), _MIN_NAME)
     return name if len(name) <= most else name[: most - 1] + "…"
 

@@ -16,7 +16,7 @@ from structhash._numerics.optional import not_installed
 from structhash._numerics.validation import describe
 from structhash.report.elements import Html, element
 
-__all__ = ["image_files", "thumbnail"]
+__all__ = ["file_name", "image_files", "thumbnail"]
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 _SIDE = 80  # pixels of a thumbnail, at most; a page has some hundreds of them
@@ -27,8 +27,9 @@ _QUALITY = 75  # of its JPEG file
 def image_files(folder: Path, n_rows: int, ids: NDArray[Any] | None = None) -> list[Path]:
     """The image file of each row.
 
-    With ids, a row's file is the one that its id names, with or without the ending; other files are left out.
-    Without ids, there is one file a row: named by row numbers from 0, or else in the order of their names.
+    With ids, a row's file is the one that its id names, with or without the ending; the file of a number may
+    have leading zeros. Other files are left out. Without ids, there is one file a row. They are named by row
+    numbers from 0, or else have the order of the rows by name.
 
     Parameters
     ----------
@@ -52,13 +53,15 @@ def image_files(folder: Path, n_rows: int, ids: NDArray[Any] | None = None) -> l
     names = sorted(each.name for each in folder.iterdir() if each.is_file() and _is_image(each))
     held = f"{folder} holds {len(names)} image files for {n_rows} rows"
     if ids is not None:
-        return [folder / name for name in _named(names, [str(each) for each in ids], held)]
+        wanted = [str(each) for each in ids]
+        return [folder / name for name in _named(names, wanted, held, ids.dtype.kind in "iu")]
     if len(names) != n_rows:
         raise ValueError(f"{held}; give one a row, in the order of the rows by name")
     numbers = [str(row) for row in range(n_rows)]
     if {Path(name).stem for name in names} == set(numbers):
-        return [folder / name for name in _named(names, numbers, held)]
-    _check_order(names, held)
+        names = _named(names, numbers, held, True)
+    else:
+        _check_order(names, held)
     return [folder / name for name in names]
 
 
@@ -72,7 +75,7 @@ def thumbnail(path: Path) -> Html:
     Returns
     -------
     Html
-        An ``<img>`` that holds its own pixels, at most 80 x 80.
+        An ``<img>`` that holds its own pixels, at most 80 x 80, with the name of the file.
 
     Raises
     ------
@@ -93,7 +96,13 @@ def thumbnail(path: Path) -> Html:
     file = io.BytesIO()
     flat.convert("RGB").save(file, "JPEG", quality=_QUALITY, optimize=True)
     address = "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()
-    return element("img", src=address, alt=path.name, class_="photo" if max(small.size) > _SMALL_SIDE else None)
+    name, kind = file_name(path), "photo" if max(small.size) > _SMALL_SIDE else None
+    return element("img", src=address, alt=name, title=name, class_=kind)
+
+
+def file_name(path: Path) -> str:
+    """The name of a file, with a question mark for each byte that is no text."""
+    return path.name.encode("utf-8", "replace").decode()
 
 
 def _import_pillow() -> tuple[Any, Any]:
@@ -110,11 +119,13 @@ def _is_image(path: Path) -> bool:
     return path.suffix.lower() in _SUFFIXES and not path.name.startswith(".")
 
 
-def _named(names: Sequence[str], ids: Sequence[str], held: str) -> list[str]:
+def _named(names: Sequence[str], ids: Sequence[str], held: str, are_numbers: bool) -> list[str]:
     """The name of the file of each id; ValueError if there is none, or several."""
     files: dict[str, list[str]] = {}
     for name in names:
-        files.setdefault(Path(name).stem, []).append(name)
+        stem = Path(name).stem
+        stem = str(int(stem)) if are_numbers and re.fullmatch("[0-9]+", stem) else stem
+        files.setdefault(stem, []).append(name)
     files |= {name: [name] for name in names}
     lacking = [each for each in ids if each not in files]
     if lacking:
