@@ -20,9 +20,9 @@ _LEGEND = (
     "not tested. Times are means over the seeds."
 )
 _ABOUT_QUERIES = (
-    f" query ms: milliseconds in which a query is coded and its {N_NEAREST} nearest codes are found, in the whole "
-    f"database. At most {N_TIMED} queries run as one batch, and one thread searches; the time is divided by "
-    "their number. Distances that no index has are not timed."
+    f" query ms: milliseconds in which a query is coded and its {N_NEAREST} nearest codes are found, in the "
+    f"whole database. At most {N_TIMED} queries run as one batch, and one thread searches; the time is divided "
+    "by their number. Distances that no index has are not timed."
 )
 
 
