@@ -4,6 +4,7 @@ import json
 import re
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 from PIL import Image
 
@@ -73,6 +74,24 @@ def test_a_folder_of_image_files(result, done, assert_refused, here, tmp_path):
     (folder / "299.png").unlink()
     assert_refused(words, "images holds 299 image files for 300 rows; give one a row")
     assert_refused((*words, "--texts", "short.txt"), "and --texts both show the rows; give one of them")
+
+
+def test_image_files_that_ids_name(done, assert_refused, here, tmp_path):
+    with np.load("test.npz") as arrays:
+        X, y = arrays["X"], arrays["y"]
+    ids = [f"sku-{number}" for number in np.random.default_rng(0).permutation(len(X))]
+    table = {"id": ids, "label": y, **{f"x{j}": X[:, j] for j in range(X.shape[1])}}
+    pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "d.parquet")
+    for name in (*ids, "another"):
+        Image.new("L", (9, 9)).save(tmp_path / f"{name}.png")
+    words = ("compare", tmp_path / "d.parquet", *WORDS, "--images", tmp_path, "--report", tmp_path / "p.html")
+    done(*words)
+    page = (tmp_path / "p.html").read_text("utf-8")
+    pairs = re.findall(r'<li[^>]*><img[^>]*alt="(.*?)\.png"[^>]*><b>[^/]*</b> <small>(.*?)</small>', page)
+    assert len(pairs) > 100
+    assert all(of_file == of_row for of_file, of_row in pairs)
+    (tmp_path / f"{ids[7]}.png").unlink()
+    assert_refused(words, f"300 image files for 300 rows; 1 of the ids name no file, such as '{ids[7]}'")
 
 
 def test_how_the_data_were_read_is_kept(done, here, tmp_path):
