@@ -24,7 +24,8 @@ RANK = 16
 
 
 def retract(A, B, u, v):
-    """Factors of the retraction of ``AB' + uv'``. The paper updates pseudo-inverses; here they are solved."""
+    """Factors of the retraction of ``AB' + uv'``."""
+    # The paper keeps pseudo-inverses of both factors and updates them. At 16 columns, solving costs little.
     a, b = (np.linalg.solve(F.T @ F, F.T @ w) for F, w in ((A, u), (B, v)))
     s = a @ b
     inner, outer = 3 / 8 * s - 1 / 2, 1 - s / 2
