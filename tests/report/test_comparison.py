@@ -4,8 +4,10 @@ import json
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
+from PIL import Image
 
 from structhash.cli.commands import app
 from structhash.io import Dataset
@@ -26,6 +28,19 @@ def written(digits_and_results, document, tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def photographed(document, tmp_path_factory):
+    """The page with an image file for each row."""
+    folder = tmp_path_factory.mktemp("photographs")
+    files = [folder / f"{row}.png" for row in range(document["rows"])]
+    for row, path in enumerate(files):
+        Image.new("RGB", (90, 120), (row % 256, 100, 90)).save(path, compress_level=0)
+    rows = Dataset(np.zeros((document["rows"], 3)))
+    shown = show_rows(document["details"], rows, own_queries=False, files=files)
+    (folder / "page.html").write_text(comparison_page(document, shown), "utf-8")
+    return folder / "page.html"
+
+
 @pytest.mark.parametrize("width", [400, 1200])
 @pytest.mark.parametrize("dark", [False, True])
 def test_it_is_sound_on_every_screen(browser, written, width, dark):
@@ -33,6 +48,7 @@ def test_it_is_sound_on_every_screen(browser, written, width, dark):
     assert browser.errors == []
     assert [each for each in browser.requests if not each.startswith("data:")] == [written.resolve().as_uri()]
     assert browser.run("document.documentElement.scrollWidth") == width
+    assert browser.clashes() == []
     assert browser.run("[...document.querySelectorAll('section')].map(s => s.id)") == PARTS
 
 
@@ -41,6 +57,15 @@ def test_all_pictures_show(browser, written):
     sizes = browser.run("[...document.images].map(i => [i.complete, i.naturalWidth])")
     assert len(sizes) > 50
     assert all(each == [True, 8] for each in sizes)
+
+
+def test_all_thumbnails_show(browser, photographed):
+    browser.open(photographed, width=400)
+    assert browser.errors == []
+    assert browser.run("document.documentElement.scrollWidth") == 400
+    sizes = browser.run("[...document.images].map(i => [i.complete, i.naturalHeight, i.width])")
+    assert len(sizes) > 50
+    assert all(each == [True, 80, 64] for each in sizes)
 
 
 def test_the_table_of_results_sorts_by_a_measure(browser, written, document):
@@ -61,7 +86,7 @@ def test_a_choice_of_measure_changes_the_figures(browser, written):
         "[...document.querySelectorAll('#figures figcaption')].filter(f => f.checkVisibility())"
         ".map(f => f.firstChild.textContent.trim())"
     )
-    assert browser.run(titles) == [f"map against {x}" for x in ("bits", "bytes", "encoding time")]
+    assert browser.run(titles) == [f"map against {x}" for x in ("bits", "bytes", "encoding time", "query time")]
     browser.run(
         "const s = document.querySelector('#figures select'); s.selectedIndex = 1;"
         "s.dispatchEvent(new Event('change'))"
@@ -103,9 +128,16 @@ def test_the_summary_names_the_best_line_of_each_length(document):
 
 def test_an_earlier_document_says_what_it_lacks(document):
     earlier = {name: value for name, value in document.items() if name != "details"}
+    untimed = [
+        {name: value for name, value in line.items() if name != "query_seconds"} for line in document["lines"]
+    ]
+    assert len(untimed[0]) < len(document["lines"][0])
+    earlier["lines"] = untimed
     page = comparison_page(earlier)
     assert page.count("This is left out: the result does not hold it") == 3
     assert 'class="chart"' in page
+    assert "map against query time is left out: the result does not hold these times" in page
+    assert "query ms" not in page
     assert "Rows are shown by label and number" in comparison_page(document)
 
 
@@ -130,6 +162,7 @@ def test_a_comparison_that_failed_as_a_whole(document):
         "mean": nothing,
         "fit_seconds": None,
         "encode_seconds": None,
+        "query_seconds": None,
         "error": "E: no",
     }
     page = comparison_page({**document, "lines": [failed], "details": {}})

@@ -13,9 +13,8 @@ from structhash.report.figures import bytes_of, pareto_front, quality_figures
 
 
 def line(method, n_bits, value, seconds=1.0, distance="plain"):
-    return Line(
-        method, distance, n_bits, [0], [], {"map": value}, {"map": [value]}, {}, {"map": 1.0}, 1.0, seconds
-    )
+    means = {"map": value}, {"map": [value]}, {}, {"map": 1.0}
+    return Line(method, distance, n_bits, [0], [], *means, 1.0, seconds, query_seconds=2 * seconds)
 
 
 LINES = [
@@ -64,6 +63,7 @@ def test_each_figure_has_its_numbers():
         "bits": (["8", "16", "8", "20"], "0"),
         "bytes": (["1", "2", "1", "11"], "256"),
         "encoding time": (["0.01", "0.03", "0.001"], None),
+        "query time": (["20.0", "60.0", "2.0"], None),
     }
     for x, (of_codes, of_vectors) in places.items():
         expected = [[*name, place, value] for name, place, value in zip(names, of_codes, values)]
@@ -74,8 +74,8 @@ def test_each_figure_has_its_numbers():
 
 def test_each_line_is_a_sign_with_its_name():
     notes = re.findall(r"<title>([^<]*)</title>", quality_figures(LINES, "map", 64))
-    assert notes.count("a, weighted, 16 bits: 0.700") == 3
-    assert notes.count("c, factors, +64 bits, 20 bits: 0.300") == 2  # it has no time
+    assert notes.count("a, weighted, 16 bits: 0.700") == 4
+    assert notes.count("c, factors, +64 bits, 20 bits: 0.300") == 2  # it has no times
     assert notes.count("float vectors") == 1
     assert notes.count("float vectors (256 bytes)") == 1
 
@@ -88,7 +88,8 @@ def test_methods_beyond_the_colours_are_grey():
 
 def test_without_times_the_figure_says_why():
     page = quality_figures([line("a", 8, 0.5, float("nan"))], "map", 4)
-    assert "map against time is left out: no line says how long" in page
+    for name in ("encoding time", "query time"):
+        assert f"map against {name} is left out: the result does not hold these times" in page
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
@@ -96,3 +97,10 @@ def test_the_order_of_lines_does_not_matter_to_colours(order):
     three = [LINES[0], LINES[1], LINES[3]]
     page = quality_figures([three[i] for i in order], "map", 4)
     assert re.findall(r"</svg>([^<]+)</li>", page)[:2] == ["a", "b"]
+
+
+def test_the_best_distance_that_is_timed_is_drawn_against_the_time_of_a_query():
+    timed, untimed = line("a", 8, 0.5, 0.01), line("a", 8, 0.9, 0.01, "own")._replace(query_seconds=None)
+    found = tables(quality_figures([timed, untimed], "map", 4))
+    assert found["map against query time.csv"][1:] == [["a", "plain", "8", "20.0", "0.5"]]
+    assert found["map against encoding time.csv"][1:] == [["a", "own", "8", "0.01", "0.9"]]

@@ -72,7 +72,8 @@ def test_real_vectors_are_no_pictures(data_folder):
 
 @pytest.mark.parametrize("text", ["8x9", "8", "auto ", "8x8x1", "-8x-8", "8x8x", "99999999x1", ""])
 def test_shapes_of_other_rows_are_refused(text):
-    with pytest.raises(ValueError, match=f"images='{text}': give auto, none, or the shape of 64 pixels"):
+    allowed = "auto, none, a folder of image files, or the shape of 64 pixels"
+    with pytest.raises(ValueError, match=f"images='{text}': give {allowed}"):
         parse_shape(text, 64)
 
 

@@ -63,4 +63,7 @@ def test_each_seed_has_a_row(digits_and_results):
 def test_times_have_two_digits(seconds, shown):
     line = Line("a", "plain", 8, [0], [], {"map": 0.5}, {"map": [0.5]}, {}, {"map": 1.0}, seconds, seconds)
     assert cells("".join(results([line], ["map"], 4)), 0)[-2:] == [shown, shown]
+    timed = "".join(results([line._replace(query_seconds=seconds / 1000)], ["map"], 4))
+    assert cells(timed, 0)[-3:] == [shown] * 3
+    assert ("query ms" in timed, "query ms" in "".join(results([line], ["map"], 4))) == (True, False)
     assert line_name(line) == "a, plain, 8 bits"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from PIL import Image
 from sklearn.datasets import load_digits
 
 from structhash.io import Dataset
@@ -41,6 +42,25 @@ def test_texts_are_cut_and_escaped():
     assert show_rows(DETAILS, Dataset(X, Q=X), own_queries=True, texts=texts).queries == {}
 
 
+def test_image_files_are_shown_by_row(tmp_path):
+    files = [tmp_path / f"{row}.png" for row in range(50)]
+    for row in (2, 3, 7):
+        Image.new("L", (20, 20), 5 * row).save(files[row])
+    files[9].write_bytes(b"no image")
+    shown = show_rows(DETAILS, Dataset(X), own_queries=False, files=files)
+    assert shown.kind == "image"
+    assert shown.why == "Image files that cannot be read are left out: 9.png."
+    assert {row: tag.partition(' alt="')[2] for row, tag in shown.documents.items()} == {
+        row: f'{row}.png" title="{row}.png">' for row in (2, 7)
+    }
+    assert set(shown.queries) == {3}
+    own = show_rows(DETAILS, Dataset(X, Q=X), own_queries=True, files=files)
+    assert own.queries == {}
+    assert own.why.startswith(
+        "Queries are shown by their row numbers: the image files are those of the database."
+    )
+
+
 def test_rows_without_pictures_say_so():
     noise = np.random.default_rng(0).normal(size=(50, 64))
     for data, images in ((X, "none"), (noise, "auto")):
@@ -53,5 +73,5 @@ def test_rows_without_pictures_say_so():
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="there are 3 texts for 50 rows; give one text a row"):
         show_rows({}, Dataset(X), own_queries=False, texts=["a"] * 3)
-    with pytest.raises(ValueError, match="images='7x8': give auto, none, or the shape of 64 pixels"):
+    with pytest.raises(ValueError, match="images='7x8': give auto, none, a folder of image files, or the"):
         show_rows({}, Dataset(X), own_queries=False, images="7x8")

@@ -7,6 +7,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from structhash.report.elements import csv_link, element
+from structhash.report.page import figure, page, section
 from structhash.report.svg import N_COLOURS, Axis, Series, chart, key
 
 
@@ -29,9 +31,9 @@ def ticks(picture):
     """Values at the axes with their places: [(x, value)], [(y, value)]."""
     across, up = [], []
     for each in ElementTree.fromstring(picture).iter("text"):
-        if re.fullmatch(r"[\d.e+-]+", each.text):
+        if re.fullmatch(r"[\d.,e-]+", each.text):
             (up if each.get("text-anchor") == "end" else across).append(
-                (float(each.get("x")), float(each.get("y")), float(each.text))
+                (float(each.get("x")), float(each.get("y")), float(each.text.replace(",", "")))
             )
     return [(x, value) for x, _, value in across], [(y - 4, value) for _, y, value in up]
 
@@ -50,6 +52,62 @@ def test_signs_are_where_the_axes_say(log):
         [np.polyval(read_x, places(picture)[:, 0]), np.polyval(read_y, places(picture)[:, 1])]
     )
     np.testing.assert_allclose(found, expected, atol=0.01 * np.ptp(expected, axis=0).max())
+
+
+RANGES = [
+    (0.9012, 0.9013),
+    (1e-7, 5e-7),
+    (12345, 98765),
+    (-12350, -12345),
+    (1000000.25, 1000000.75),
+    (123456, 123457),
+    (1.2e-5, 1234567),
+    (1.2e9, 9.9e9),
+    (-3e-9, 5e12),
+    (0.5, 0.5),
+]
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("ends", RANGES)
+def test_values_at_an_axis_are_told_apart_and_are_where_they_say(ends, log):
+    if log and ends[0] <= 0:
+        return
+    picture = chart([Series("a", [(v, v) for v in ends], 0)], Axis("x", log), Axis("y", log), "t")
+    (left, bottom), (right, top) = places(picture)
+    for found, first, last, near in zip(ticks(picture), (left, bottom), (right, top), (12, 1)):
+        values = [value for _, value in found]
+        assert len(set(values)) == len(values) >= (1 if ends[0] == ends[1] else 2)
+        if ends[0] == ends[1]:
+            continue
+        low, high = (np.log10(ends) if log else np.array(ends)).tolist()
+        for place, value in found:
+            share = ((np.log10(value) if log else value) - low) / (high - low)
+            assert place == pytest.approx(first + share * (last - first), abs=near)
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_no_text_of_a_chart_overlaps_another(browser, tmp_path, width):
+    charts = [
+        chart([Series("a", [(v, v) for v in ends], 0)], Axis(title, log), Axis(title, log), "t")
+        for ends in RANGES
+        for log in (False, True)
+        for title in (
+            "mAP",
+            "a long title of an axis",
+            "a title that has more words than an axis is long, by far",
+        )
+        if not log or ends[0] > 0
+    ]
+    text = page("t", [], [section("a", "A", element("div", *map(framed, charts), class_="figures"))], {})
+    (tmp_path / "x.html").write_text(text, "utf-8")
+    browser.open(tmp_path / "x.html", width=width)
+    assert browser.clashes() == []
+    assert browser.run("document.querySelectorAll('svg.chart text').length") > 7 * len(charts)
+
+
+def framed(picture):
+    return figure("t", picture, [], csv_link("t.csv", ["a"], []))
 
 
 def test_lines_join_the_signs_and_references_cross_the_plot():

@@ -43,7 +43,9 @@ _Protocol = Annotated[
 _Images = Annotated[
     str,
     typer.Option(
-        help="Rows as pictures in the page: auto, where they look so; none; or a shape such as 28x28, 32x32x3."
+        metavar="FOLDER|SHAPE",
+        help="Rows as pictures in the page: image files, by ids or in the order of their names; a shape, "
+        "such as 28x28 or 32x32x3; auto: where rows look like pictures; none.",
     ),
 ]
 _Texts = Annotated[

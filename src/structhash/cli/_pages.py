@@ -12,6 +12,7 @@ from structhash.io import Dataset
 from structhash.io.container import atomic
 from structhash.report.comparison import comparison_page
 from structhash.report.rows import ShownRows, show_rows
+from structhash.report.thumbnails import image_files
 
 __all__ = ["Rows", "write_page"]
 
@@ -27,19 +28,25 @@ class Rows:
     own_queries : bool
         Whether queries are rows of Q.
     images : str
-        See `structhash.report.rows.show_rows`.
+        As `structhash.report.rows.show_rows` takes it, or a folder of image files.
     texts : str or None
         A file of texts, or a column of `path`; see `read_texts`.
     """
 
     def __init__(self, data: Dataset, path: Path, own_queries: bool, images: str, texts: str | None) -> None:
+        named = images not in ("auto", "none")
+        if texts is not None and named:
+            raise ValueError(f"--images {images} and --texts both show the rows; give one of them")
         self._data, self._own_queries, self._images = data, own_queries, images
         self._texts = None if texts is None else read_texts(texts, path)
+        self._files: list[Path] | None = None
+        if named and Path(images).is_dir():
+            self._files = image_files(Path(images), len(data.X), data.ids)
         self.show({})
 
     def show(self, details: dict[str, Any]) -> ShownRows:
         """The rows of some examples."""
-        return show_rows(details, self._data, self._own_queries, self._images, self._texts)
+        return show_rows(details, self._data, self._own_queries, self._images, self._texts, self._files)
 
 
 def write_page(out: Path, document: dict[str, Any], rows: Rows | None) -> None:

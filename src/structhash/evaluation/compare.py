@@ -18,6 +18,7 @@ from structhash.evaluation.found import FirstFound, Found
 from structhash.evaluation.instances import inside_class, nearest_in_class
 from structhash.evaluation.methods import Method, as_method
 from structhash.evaluation.protocols import Protocol, find_protocol
+from structhash.evaluation.query_time import query_seconds
 from structhash.evaluation.reading import read_codes
 from structhash.evaluation.scoring import (
     Block,
@@ -56,6 +57,8 @@ class Result(NamedTuple):
         Why the method has no scores; ``""`` where it has.
     found : Found
         What each query finds first.
+    query_seconds : float or None
+        Of one query, see `structhash.evaluation.query_time.query_seconds`; None where it is not timed.
     """
 
     method: str
@@ -68,6 +71,7 @@ class Result(NamedTuple):
     encode_seconds: float
     error: str = ""
     found: Found = Found()
+    query_seconds: float | None = None
 
 
 class Request(NamedTuple):
@@ -345,10 +349,14 @@ def measure_task(method: Method, n_bits: int, task: Task, measures: list[str], t
     read = read_codes(encoder, learned_from, task.database, method.reader, task.seed)
     seconds = fitted - began, time.perf_counter() - fitted
     n_bits = n_bits or encoder.n_bits_
+    timed = query_seconds(read, task.queries)
     for distance, blocks in read.distances(task.queries, task.relevance):
         scores, found = _score(blocks, task, measures, ties)
         about = ", ".join(filter(None, (chosen, read.chosen)))
-        yield Result(method.name, distance, n_bits, task.seed, about, scores, *seconds, found=found)
+        query = timed.get(distance)
+        yield Result(
+            method.name, distance, n_bits, task.seed, about, scores, *seconds, found=found, query_seconds=query
+        )
 
 
 def _score(blocks: Iterable[Block], task: Task, measures: list[str], ties: str) -> tuple[Scores, Found]:

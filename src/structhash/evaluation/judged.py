@@ -17,6 +17,7 @@ from structhash.estimators.base import HashEncoder
 from structhash.evaluation.compare import Fit, Request, Result, check_request, run_fits
 from structhash.evaluation.found import FirstFound
 from structhash.evaluation.methods import Method, parse_method, partner_counts, prepare
+from structhash.evaluation.query_time import query_seconds
 from structhash.evaluation.reading import ReadCodes, read_codes
 from structhash.evaluation.scoring import (
     Block,
@@ -217,13 +218,14 @@ def _fits(request: Request, tasks: list[_Task]) -> Iterator[Fit]:
 def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties: str) -> Iterator[Result]:
     """Fit and score one method at one code length; 0 means its own length."""
     blocks: dict[str, list[Iterator[Block]]] = {}  # of all folds, by distance; computed when they are scored
-    seconds, chosen = np.zeros(2), set[str]()
+    seconds, chosen, timed = np.zeros(2), set[str](), dict[str, float]()
     if method.is_float:
         blocks["L2"] = [float_blocks(task.Q[test], task.X, _of_queries(task, test)) for _, test in task.folds]
     else:
         for (_, test), fitted in zip(task.folds, _fit_folds(method, n_bits, task)):
             seconds += fitted.fit_seconds, fitted.encode_seconds
             chosen.add(fitted.read.chosen)
+            timed = timed or query_seconds(fitted.read, task.Q[test])  # of the first fold
             for distance, found in fitted.read.distances(task.Q[test], _of_queries(task, test)):
                 blocks.setdefault(distance, []).append(found)
         n_bits = n_bits or fitted.read.encoder.n_bits_
@@ -233,7 +235,10 @@ def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties
         noted = FirstFound(task.seed)
         scores = retrieval(noted.watch(itertools.chain(*parts)), measures, ties)
         first = noted.found(asked, np.arange(len(task.X)))
-        yield Result(method.name, distance, n_bits, task.seed, about, scores, *times, found=first)
+        query = timed.get(distance)
+        yield Result(
+            method.name, distance, n_bits, task.seed, about, scores, *times, found=first, query_seconds=query
+        )
 
 
 def _fit_folds(method: Method, n_bits: int, task: _Task) -> Iterator[_Fitted]:

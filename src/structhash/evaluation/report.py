@@ -42,6 +42,8 @@ class Line(NamedTuple):
         Means over the seeds.
     error : str
         Why there are no scores; ``""`` where there are. `seeds` are then those that failed.
+    query_seconds : float or None
+        Mean over the seeds; None where it was not timed.
     """
 
     method: str
@@ -56,6 +58,7 @@ class Line(NamedTuple):
     fit_seconds: float
     encode_seconds: float
     error: str = ""
+    query_seconds: float | None = None
 
 
 def summarise(results: Iterable[Result]) -> list[Line]:
@@ -145,6 +148,7 @@ def _average(group: list[Result]) -> Line:
     """The line of results that differ in the seed only."""
     first = group[0]
     measures = list(first.scores.mean)
+    timed = [result.query_seconds for result in group if result.query_seconds is not None]
     by_seed = {m: [result.scores.mean[m] for result in group] for m in measures}
     return Line(
         method=first.method,
@@ -159,6 +163,7 @@ def _average(group: list[Result]) -> Line:
         fit_seconds=float(np.mean([result.fit_seconds for result in group])),
         encode_seconds=float(np.mean([result.encode_seconds for result in group])),
         error=first.error,
+        query_seconds=float(np.mean(timed)) if len(timed) == len(group) else None,
     )
 
 

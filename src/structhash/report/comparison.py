@@ -79,9 +79,16 @@ def command_of(document: dict[str, Any]) -> str:
 
 def _with_nan(line: Line) -> Line:
     """A line whose missing values are nan, as before it was written."""
-    number = {name: math.nan if value is None else value for name, value in line.mean.items()}
-    seconds = [math.nan if value is None else value for value in (line.fit_seconds, line.encode_seconds)]
-    return line._replace(mean=number, fit_seconds=seconds[0], encode_seconds=seconds[1])
+    return line._replace(
+        mean={name: _number(value) for name, value in line.mean.items()},
+        fit_seconds=_number(line.fit_seconds),
+        encode_seconds=_number(line.encode_seconds),
+    )
+
+
+def _number(value: float | None) -> float:
+    """A number; nan for None."""
+    return math.nan if value is None else value
 
 
 def _summary(document: dict[str, Any], lines: Sequence[Line]) -> list[Html]:

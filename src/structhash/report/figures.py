@@ -1,4 +1,4 @@
-"""Figures of a comparison: quality against bits, against bytes and against the time to encode."""
+"""Figures of a comparison: quality against bits, bytes, the time to encode and the time of a query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from structhash.report.elements import Html, csv_link, element
 from structhash.report.page import figure, missing
 from structhash.report.svg import N_COLOURS, Axis, Series, chart
 
-__all__ = ["bytes_of", "pareto_front", "quality_figures"]
+__all__ = ["bytes_of", "milliseconds", "pareto_front", "quality_figures"]
 
 _FLOAT_BYTES = 4  # of a coordinate
 _ABOUT_BYTES = (
@@ -22,6 +22,10 @@ _ABOUT_BYTES = (
 )
 _ABOUT_TIME = (
     "Mean over the seeds, with the time to fit a reader. Points of one colour are the lengths of a method."
+)
+_ABOUT_QUERIES = (
+    "To code a query and search the whole database on one thread: the last column of the results says more. A "
+    "distance that no index has is left out. Points of one colour are the lengths of a method."
 )
 
 
@@ -87,20 +91,30 @@ def quality_figures(lines: Sequence[Line], measure: str, n_features: int) -> Htm
 
     bits = _Abscissa("bits", lambda line: line.n_bits, "bits of a code")
     stored = _Abscissa("bytes", size, "bytes of a row", "best for its bytes", _ABOUT_BYTES)
-    title = "seconds to encode the database"
-    time = _Abscissa("encoding time", _seconds, title, "best for its time", _ABOUT_TIME, own_ticks=False)
+    title, best = "seconds to encode the database", "best for its time"
+    encoding = _Abscissa("encoding time", _encoding, title, best, _ABOUT_TIME, own_ticks=False)
+    title = "milliseconds a query"
+    asking = _Abscissa("query time", milliseconds, title, best, _ABOUT_QUERIES, own_ticks=False)
     parts = [_against(x, codes, vectors, measure, colours) for x in (bits, stored)]
-    timed = {name: [line for line in found if _seconds(line) > 0] for name, found in codes.items()}
-    if any(timed.values()):
-        parts.append(_against(time, timed, [], measure, colours))
-    else:
-        parts.append(missing(f"{measure} against time is left out: no line says how long it took to encode."))
+    for x in (encoding, asking):
+        timed = _best_distances([each for each in lines if each.n_bits and x.of(each) > 0], measure)
+        if timed:
+            parts.append(_against(x, timed, [], measure, colours))
+        else:
+            parts.append(
+                missing(f"{measure} against {x.name} is left out: the result does not hold these times.")
+            )
     return element("div", *parts, class_="figures")
 
 
-def _seconds(line: Line) -> float:
+def _encoding(line: Line) -> float:
     """Seconds to encode the database."""
     return line.encode_seconds
+
+
+def milliseconds(line: Line) -> float:
+    """Milliseconds of a query; nan where it was not timed."""
+    return math.nan if line.query_seconds is None else 1000 * line.query_seconds
 
 
 def _best_distances(lines: Sequence[Line], measure: str) -> dict[str, list[Line]]:

@@ -82,8 +82,8 @@ def parse_shape(text: str, n_features: int) -> tuple[int, ...]:
         found = ()
     if not found or math.prod(found) != n_features:
         raise ValueError(
-            f"images={describe(text)}: give auto, none, or the shape of {n_features} pixels, such as 28x28, "
-            "32x32x3 or 3x32x32"
+            f"images={describe(text)}: give auto, none, a folder of image files, or the shape of {n_features} "
+            "pixels, such as 28x28, 32x32x3 or 3x32x32"
         )
     return found
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from structhash.evaluation.query_time import N_NEAREST, N_TIMED
 from structhash.evaluation.report import SIGNIFICANCE_LEVEL, Line
 from structhash.report.elements import Html, element
-from structhash.report.figures import bytes_of
+from structhash.report.figures import bytes_of, milliseconds
 from structhash.report.page import Cell, table
 
 __all__ = ["line_name", "results"]
@@ -17,6 +18,11 @@ _LEGEND = (
     "* significantly below the best code of its length (bold): paired t-test over the queries of all seeds, "
     f"{SIGNIFICANCE_LEVEL:.0%}, Holm-corrected over the lines, with p below the value. The float vectors are "
     "not tested. Times are means over the seeds."
+)
+_ABOUT_QUERIES = (
+    f" query ms: milliseconds in which a query is coded and its {N_NEAREST} nearest codes are found, in the "
+    f"whole database. At most {N_TIMED} queries run as one batch, and one thread searches; the time is divided "
+    "by their number. Distances that no index has are not timed."
 )
 
 
@@ -46,7 +52,12 @@ def results(lines: Sequence[Line], measures: Sequence[str], n_features: int) -> 
     list of Html
     """
     head = ["method", "bits", *measures, "distance", "bytes", "fit s", "encode s"]
-    parts = [table(head, [_row(line, lines, measures, n_features) for line in lines], "results.csv", _LEGEND)]
+    rows, about = [_row(line, lines, measures, n_features) for line in lines], _LEGEND
+    if any(line.query_seconds is not None for line in lines):
+        head.append("query ms")
+        rows = [[*row, _time(milliseconds(line))] for row, line in zip(rows, lines)]
+        about += _ABOUT_QUERIES
+    parts = [table(head, rows, "results.csv", about)]
     if failed := [element("li", f"{line_name(line)}: {line.error}") for line in lines if line.error]:
         parts += [element("h3", "Failed"), element("ul", *failed, class_="plain")]
     scored = [line for line in lines if not line.error]
@@ -63,11 +74,15 @@ def _row(line: Line, lines: Sequence[Line], measures: Sequence[str], n_features:
     for measure in measures:
         best = max((x.mean[measure] for x in same if math.isfinite(x.mean[measure])), default=math.nan)
         cells.append(_tested(line, measure, best))
-    cells += [Cell(line.distance), Cell(f"{size:,}", size, "number")]
-    for seconds in (line.fit_seconds, line.encode_seconds):
-        shown = f"{seconds:,.0f}" if seconds >= 10 else f"{seconds:.2g}"
-        cells.append(Cell(shown, seconds, "number") if math.isfinite(seconds) else _NO_VALUE)
-    return cells
+    times = _time(line.fit_seconds), _time(line.encode_seconds)
+    return [*cells, Cell(line.distance), Cell(f"{size:,}", size, "number"), *times]
+
+
+def _time(value: float) -> Cell:
+    """A time, in any unit."""
+    if not math.isfinite(value):
+        return _NO_VALUE
+    return Cell(f"{value:,.0f}" if value >= 10 else f"{value:.2g}", value, "number")
 
 
 def _tested(line: Line, measure: str, best: float) -> Cell:

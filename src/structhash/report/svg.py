@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,9 +14,10 @@ __all__ = ["N_COLOURS", "Axis", "Series", "chart", "key"]
 N_COLOURS = 8  # of series that are told apart by colour, shape and dash; `page.css` has them
 
 _WIDTH, _HEIGHT = 440, 300
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 428, 12, 254  # of the plot
-_MIN_NAME, _LETTER = 5, 7.2  # letters of a name at an axis, and the width of one
+_MIN_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 428, 12, 254  # of the plot
+_MIN_NAME, _LETTER, _DIGIT = 5, 7.2, 8.0  # letters of a name at an axis; widths of a letter and of a digit
 _GAP = 5  # between two of its values
+_TITLE_ROOM = 26  # of the title of the vertical axis, with the gaps before and after the values
 _MARGIN = 0.05  # of the range of an axis, on both ends
 _SHAPES = (  # paths about (0, 0)
     "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
@@ -113,9 +115,12 @@ def chart(series: Sequence[Series], x: Axis, y: Axis, title: str) -> Html:
     points = [point for _, kept in drawn for _, point in kept]
     values = [[point[0] for each, kept in drawn if each.kind != "reference" for _, point in kept]]
     values.append([point[1] for point in points])
-    across = _scale(values[0], x, _LEFT, _RIGHT)
     up = _scale(values[1], y, _BOTTOM, _TOP)
-    parts = [element("title", title), *_draw_x(x, across), *_draw_y(y, up)]
+    heights = _ticks(y, up)
+    written = list(zip(heights, _tick_labels(heights), strict=True))
+    left = max(_MIN_LEFT, _TITLE_ROOM + _DIGIT * max((len(text) for _, text in written), default=0))
+    across = _scale(values[0], x, left, _RIGHT)
+    parts = [element("title", title), *_draw_x(x, across), *_draw_y(y, up, written, left)]
     parts += [_draw(each, kept, across, up) for each, kept in drawn if kept]
     return element("svg", *parts, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="img", class_="chart")
 
@@ -160,57 +165,90 @@ def _scale(values: Sequence[float], axis: Axis, first: float, last: float) -> _S
 
 def _ticks(axis: Axis, scale: _Scale) -> list[float]:
     """Values inside a scale that are written at its axis."""
-    if axis.ticks:
-        found = list(axis.ticks)
-    elif axis.names:
-        found = [place + 1.0 for place in range(len(axis.names))]
-    elif axis.log:
-        steps = (1,) if scale.high - scale.low > 2 else (1, 2, 5)
-        decades = range(math.floor(scale.low) - 1, math.ceil(scale.high) + 1)
-        found = [step * 10.0**decade for decade in decades for step in steps]
-    else:
-        rough = (scale.high - scale.low) / 5
-        unit = 10.0 ** math.floor(math.log10(rough))
-        step = next(unit * nice for nice in (1, 2, 2.5, 5, 10) if unit * nice >= rough)
-        found = [step * i for i in range(math.ceil(scale.low / step), math.floor(scale.high / step) + 1)]
-    edges = sorted((scale.first, scale.last))
-    return [value for value in found if edges[0] - 0.5 <= scale.place(value) <= edges[1] + 0.5]
+    if axis.ticks or axis.names:
+        return _inside(axis.ticks or [place + 1.0 for place in range(len(axis.names))], scale)
+    if not scale.log:
+        return _inside(_round_values(scale.low, scale.high), scale)
+    steps = (1,) if scale.high - scale.low > 2 else (1, 2, 5)
+    decades = range(math.floor(scale.low) - 1, math.ceil(scale.high) + 1)
+    found = _inside([step * 10.0**decade for decade in decades for step in steps], scale)
+    return found if len(found) > 1 else _inside(_round_values(10**scale.low, 10**scale.high), scale)
+
+
+def _round_values(low: float, high: float) -> list[float]:
+    """About five round values between two others."""
+    rough = (high - low) / 5
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(unit * nice for nice in (1, 2, 2.5, 5, 10) if unit * nice >= rough)
+    return [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def _inside(values: Sequence[float], scale: _Scale) -> list[float]:
+    """Values that have a place between the ends of a scale."""
+    first, last = sorted((scale.first, scale.last))
+    return [value for value in values if first - 0.5 <= scale.place(value) <= last + 0.5]
+
+
+def _tick_labels(values: Sequence[float]) -> list[str]:
+    """Values as text, with nine digits, or as many as tell them apart; needless ones are left out.
+
+    >>> _tick_labels([0.9, 0.9005, 0.901]), _tick_labels([1, 65537]), _tick_labels([2e9, 1e-7])
+    (['0.9', '0.9005', '0.901'], ['1', '65,537'], ['2e9', '1e-7'])
+    """
+    gaps = [b - a for a, b in itertools.pairwise(sorted(values)) if b > a]
+    error = min([*(gap / 100 for gap in gaps), *(1e-9 * abs(value) for value in values if value)], default=0.0)
+    for digits in range(4, 16):
+        rounded = [float(f"{value:.{digits}g}") for value in values]
+        if all(abs(a - b) <= error for a, b in zip(values, rounded)):
+            break
+    return [_text(value, digits) for value in rounded]
+
+
+def _text(value: float, digits: int) -> str:
+    """A number without needless digits; a very small or large one with its power of ten."""
+    if value == 0 or 1e-4 <= abs(value) < 1e7:
+        return f"{value:,.{max(digits, 7)}g}"
+    head, _, power = f"{value:.{digits - 1}e}".partition("e")
+    return f"{head.rstrip('0').rstrip('.')}e{int(power)}"
 
 
 def _draw_x(axis: Axis, scale: _Scale) -> list[Html]:
     """The horizontal axis: line, values that have room, title."""
-    parts = [element("path", d=f"M{_LEFT},{_BOTTOM}H{_RIGHT}", class_="axis")]
-    free = 0.0
-    for value in _ticks(axis, scale):
-        place, text = scale.place(value), f"{value:.4g}"
-        if axis.names:
-            text = _short(axis.names[round(value) - 1], (_RIGHT - _LEFT) / len(axis.names))
-        half = _LETTER / 2 * len(text)
+    left, right = scale.first, scale.last
+    parts = [element("path", d=f"M{left:g},{_BOTTOM}H{right}", class_="axis")]
+    free, ticks = 0.0, _ticks(axis, scale)
+    texts = _tick_labels(ticks)
+    if axis.names:
+        room = (right - left) / len(axis.names)
+        texts = [_short(axis.names[round(value) - 1], room) for value in ticks]
+    for value, text in zip(ticks, texts, strict=True):
+        place, half = scale.place(value), (_LETTER if axis.names else _DIGIT) / 2 * len(text)
         parts.append(element("path", d=f"M{place:.1f},{_BOTTOM}v5", class_="axis"))
         middle = min(place, _WIDTH - half)  # no text beyond the edge
         if middle - half >= free:
             parts.append(element("text", text, x=f"{middle:.1f}", y=_BOTTOM + 19, text_anchor="middle"))
             free = middle + half + _GAP
-    middle = (_LEFT + _RIGHT) / 2
-    return [*parts, element("text", axis.title, x=middle, y=_HEIGHT - 8, text_anchor="middle")]
+    title = _short(axis.title, _WIDTH)
+    middle = min((left + right) / 2, _WIDTH - _LETTER / 2 * len(title))
+    return [*parts, element("text", title, x=f"{middle:g}", y=_HEIGHT - 8, text_anchor="middle")]
 
 
 def _short(name: str, room: float) -> str:
-    """The beginning of a name, as much as there is room for; names without any are left out one by one."""
+    """The beginning of a name or a title, as much as there is room for."""
     most = max(int((room - _GAP) / _LETTER), _MIN_NAME)
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def _draw_y(axis: Axis, scale: _Scale) -> list[Html]:
+def _draw_y(axis: Axis, scale: _Scale, written: Sequence[tuple[float, str]], left: float) -> list[Html]:
     """The vertical axis: a thin line for each value, title."""
     parts = []
-    for value in _ticks(axis, scale):
+    for value, text in written:
         place = scale.place(value)
-        parts.append(element("path", d=f"M{_LEFT},{place:.1f}H{_RIGHT}", class_="grid"))
-        parts.append(element("text", f"{value:.4g}", x=_LEFT - 7, y=f"{place + 4:.1f}", text_anchor="end"))
-    middle = (_TOP + _BOTTOM) / 2
-    turned = f"translate(13,{middle}) rotate(-90)"
-    return [*parts, element("text", axis.title, transform=turned, text_anchor="middle")]
+        parts.append(element("path", d=f"M{left:g},{place:.1f}H{_RIGHT}", class_="grid"))
+        parts.append(element("text", text, x=f"{left - 7:g}", y=f"{place + 4:.1f}", text_anchor="end"))
+    turned = f"translate(13,{(_TOP + _BOTTOM) / 2}) rotate(-90)"
+    title = _short(axis.title, _HEIGHT)
+    return [*parts, element("text", title, transform=turned, text_anchor="middle")]
 
 
 def _draw(series: Series, kept: list[tuple[int, tuple[float, float]]], across: _Scale, up: _Scale) -> Html:
@@ -218,7 +256,7 @@ def _draw(series: Series, kept: list[tuple[int, tuple[float, float]]], across: _
     places = [(across.place(x), up.place(y)) for _, (x, y) in kept]
     note = element("title", series.name)
     if series.kind == "reference":
-        path = f"M{_LEFT},{places[0][1]:.1f}H{_RIGHT}"
+        path = f"M{across.first:g},{places[0][1]:.1f}H{across.last}"
         return element("path", note, d=path, class_=f"{_style(series)} reference")
     if series.kind == "steps":
         path = "M" + "".join(

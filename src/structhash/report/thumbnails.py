@@ -1,0 +1,161 @@
+"""Image files of rows: which file is of which row, and small pictures of them inside a page."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structhash._numerics.optional import not_installed
+from structhash._numerics.validation import describe
+from structhash.report.elements import Html, element
+
+__all__ = ["file_name", "image_files", "thumbnail"]
+
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
+_SIDE = 80  # pixels of a thumbnail, at most; a page has some hundreds of them
+_SMALL_SIDE = 48  # pixels up to which single pixels are shown
+_QUALITY = 75  # of its JPEG file
+
+
+def image_files(folder: Path, n_rows: int, ids: NDArray[Any] | None = None) -> list[Path]:
+    """The image file of each row.
+
+    With ids, a row's file is the one that its id names, with or without the ending; the file of a number may
+    have leading zeros. Other files are left out. Without ids, there is one file a row. They are named by row
+    numbers from 0, or else have the order of the rows by name.
+
+    Parameters
+    ----------
+    folder : path
+        Hidden files, files that are no images and folders inside it are left out.
+    n_rows : int
+    ids : ndarray (n_rows,), optional
+
+    Returns
+    -------
+    list of path
+
+    Raises
+    ------
+    ValueError
+        If a row has no file, or it is not sure which one it is.
+    ImportError
+        If Pillow is missing.
+    """
+    _import_pillow()
+    names = sorted(each.name for each in folder.iterdir() if each.is_file() and _is_image(each))
+    held = f"{folder} holds {len(names)} image files for {n_rows} rows"
+    if ids is not None:
+        wanted = [str(each) for each in ids]
+        return [folder / name for name in _named(names, wanted, held, ids.dtype.kind in "iu")]
+    if len(names) != n_rows:
+        raise ValueError(f"{held}; give one a row, in the order of the rows by name")
+    numbers = [str(row) for row in range(n_rows)]
+    if {Path(name).stem for name in names} == set(numbers):
+        names = _named(names, numbers, held, True)
+    else:
+        _check_order(names, held)
+    return [folder / name for name in names]
+
+
+def thumbnail(path: Path) -> Html:
+    """An image file as a small picture.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Html
+        An ``<img>`` that holds its own pixels, at most 80 x 80, with the name of the file.
+
+    Raises
+    ------
+    ValueError
+        If the file is no image, or a damaged one.
+    """
+    Image, ImageOps = _import_pillow()
+    try:
+        with Image.open(path) as image:
+            image.draft("RGB", (_SIDE, _SIDE))  # a JPEG file is decoded at a fraction of its size
+            small = _eight_bits(image, Image).convert("RGBA")
+            small.thumbnail((_SIDE, _SIDE))
+            small = ImageOps.exif_transpose(small)
+    except Exception as error:  # each format has errors of its own
+        raise ValueError(f"cannot read {path}: it is no image, or a damaged one ({error})") from error
+    flat = Image.new("RGBA", small.size, "white")
+    flat.alpha_composite(small)
+    file = io.BytesIO()
+    flat.convert("RGB").save(file, "JPEG", quality=_QUALITY, optimize=True)
+    address = "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()
+    name, kind = file_name(path), "photo" if max(small.size) > _SMALL_SIDE else None
+    return element("img", src=address, alt=name, title=name, class_=kind)
+
+
+def file_name(path: Path) -> str:
+    """The name of a file, with a question mark for each byte that is no text."""
+    return path.name.encode("utf-8", "replace").decode()
+
+
+def _import_pillow() -> tuple[Any, Any]:
+    """The modules of Pillow that read and turn images."""
+    try:
+        from PIL import Image, ImageOps
+    except ImportError as error:
+        raise not_installed("PIL", "showing image files", "report", error) from error
+    return Image, ImageOps
+
+
+def _is_image(path: Path) -> bool:
+    """Whether a file is an image by its name. Names of hidden files begin with a point."""
+    return path.suffix.lower() in _SUFFIXES and not path.name.startswith(".")
+
+
+def _named(names: Sequence[str], ids: Sequence[str], held: str, are_numbers: bool) -> list[str]:
+    """The name of the file of each id; ValueError if there is none, or several."""
+    files: dict[str, list[str]] = {}
+    for name in names:
+        stem = Path(name).stem
+        stem = str(int(stem)) if are_numbers and re.fullmatch("[0-9]+", stem) else stem
+        files.setdefault(stem, []).append(name)
+    files |= {name: [name] for name in names}
+    lacking = [each for each in ids if each not in files]
+    if lacking:
+        raise ValueError(
+            f"{held}; {len(lacking)} of the ids name no file, such as {describe(lacking[0])}; give one for each"
+        )
+    several = next((files[each] for each in ids if len(files[each]) > 1), None)
+    if several:
+        raise ValueError(f"{held}; {' and '.join(several)} are of one row; give one of them")
+    return [files[each][0] for each in ids]
+
+
+def _check_order(names: Sequence[str], held: str) -> None:
+    """Refuse sorted names that differ in numbers alone, and that their numbers order in another way."""
+    last: dict[str, tuple[list[int], str]] = {}
+    for name in names:
+        text, numbers = re.sub("[0-9]+", "0", name), [int(each) for each in re.findall("[0-9]+", name)]
+        before, other = last.get(text, ([], ""))
+        if before > numbers:
+            raise ValueError(
+                f"{held}; {other} is before {name} by name and after it by number; name the files by row "
+                "numbers from 0, or with leading zeros"
+            )
+        last[text] = numbers, name
+
+
+def _eight_bits(image: Any, Image: Any) -> Any:
+    """An image whose pixels have eight bits: longer ones, which have no fixed range, from black to white."""
+    if image.mode not in ("I", "F") and not image.mode.startswith("I;"):
+        return image
+    pixels = np.asarray(image, np.float64)
+    low, high = pixels.min(), pixels.max()
+    return Image.fromarray(((pixels - low) * (255 / ((high - low) or 1.0))).round().astype(np.uint8))
