@@ -235,6 +235,7 @@ def test_known_and_new_classes_are_found_in_one_database(labelled):
         assert mean_precision(ids, which) > mean_precision(peer, which)
 
 
+@pytest.mark.filterwarnings("ignore:many of these rows")  # three digits are new to the class bits
 def test_an_order_is_kept_inside_classes(labelled):
     """Of the rows of a query's class, those that are nearest by the vectors come early."""
     distances = prepared_distances(labelled.prepare_queries(Q), labelled.encode(X))
