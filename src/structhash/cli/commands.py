@@ -112,7 +112,7 @@ def _fit(
 
     structhash and cghash, the methods of the paper, learn from labels,
     judgements or --neighbours; other methods from labels or from X alone.
-    additivehash finds most of the nearest rows of X; its codes are no bits.
+    additivehash, with labels or without, finds most; its codes are no bits.
 
     All rows are used; time grows with them, and a few thousand are usually enough.
     """
