@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -18,9 +19,22 @@ def argument(name: str, what: str) -> Any:
     return typer.Argument(metavar=name, help=what, show_default=False)
 
 
-def output(what: str) -> Any:
-    """The option -o."""
-    return typer.Option("--output", "-o", help=what, show_default=False)
+def output(what: str, may_be_folder: bool = False) -> Any:
+    """The option -o: a file, as a path, or what may be a folder, as text."""
+    parser = None if may_be_folder else _file_of
+    return typer.Option("--output", "-o", help=what, metavar="<path>", parser=parser, show_default=False)
+
+
+def _file_of(text: str) -> Path:
+    """The file that a text names; an error of usage if it ends in a slash, which a path does not keep."""
+    if ends_in_slash(text):
+        raise typer.BadParameter(f"{text} names a folder; give the name of a file")
+    return Path(text)
+
+
+def ends_in_slash(text: str) -> bool:
+    """Whether a name is that of a folder, even of one that is missing."""
+    return text.endswith(("/", os.sep))
 
 
 _FORMATS = (
