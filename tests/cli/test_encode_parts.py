@@ -47,6 +47,22 @@ def stamps(folder):
     return {each.name: each.stat().st_ino for each in folder.glob("*.parquet")}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_parts_of_a_web_server_are_encoded_as_those_of_a_folder(machine, here, source, tmp_path, web, jobs):
+    shutil.copytree(source, web.folder / "in")
+    given = f"{web.address}/in/*.parquet"
+    facts = machine("encode", "m", given, "-o", tmp_path / "out", "--jobs", jobs)
+    assert (facts["rows"], facts["files"], facts["complete before"]) == (240, 5, 0)
+    machine("encode", "m", source / "*.parquet", "-o", tmp_path / "local")
+    assert content(tmp_path / "out") == content(tmp_path / "local")
+    write_part(web.folder / "in", 1, X[:60], 60)  # a rerun sees that it has changed
+    assert machine("encode", "m", given, "-o", tmp_path / "out")["complete before"] == 4
+    write_part(source, 1, X[:60], 60)
+    machine("encode", "m", source / "*.parquet", "-o", tmp_path / "local")
+    assert content(tmp_path / "out") == content(tmp_path / "local")
+
+
 def test_one_file_goes_into_a_folder_if_the_name_ends_in_a_slash(machine, done, here, source, tmp_path):
     for given in (
         source / "part-1.parquet",

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from structhash.cli._options import VECTORS, Choices, Force, Json, Model, argument, ends_in_slash, output
+from structhash.cli._options import VECTORS, Choices, Force, Json, Model, data_argument, ends_in_slash, output
 
 __all__ = ["encode"]
 
 
 def encode(
     model: Model,
-    data: Annotated[list[Path], argument("DATA", f"{VECTORS} Several are one data set.")],
+    data: Annotated[list[Path], data_argument("DATA", f"{VECTORS} Several are one data set.")],
     out: Annotated[
         str,
         output(

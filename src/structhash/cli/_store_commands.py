@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from structhash.cli._options import Choices, Json, argument, reads_data
+from structhash.cli._options import Choices, Json, argument, data_argument, reads_data
 
 __all__ = ["store"]
 
@@ -42,7 +42,7 @@ def _export(
 @reads_data
 def _search(
     place: Annotated[str, argument("STORE", f"{_PLACE}.")],
-    queries: Annotated[Path, argument("QUERIES", "Codes that encode made; with --model, vectors.")],
+    queries: Annotated[Path, data_argument("QUERIES", "Codes that encode made; with --model, vectors.")],
     k: Annotated[int, typer.Option("-k", min=1, help="Neighbours of each query.")] = 10,
     model: Annotated[Path | None, typer.Option(help="The model that encodes the queries.")] = None,
     reader: Annotated[
