@@ -102,7 +102,7 @@ server.serve_forever()
 
 
 class Web:
-    """A web server, a process of its own, of a folder: one that gives parts of files, or one that does not."""
+    """A web server: a process that prints its port, and is given a folder and a file for its log."""
 
     def __init__(self, code, folder, log):
         words = [sys.executable, "-c", code, folder, log]
@@ -124,22 +124,29 @@ class Web:
 
 
 @pytest.fixture
-def web(tmp_path):
-    """A server of the folder ``tmp_path / "web"`` that gives parts of files."""
-    yield from _serve(WEB_SERVER, tmp_path)
+def serve(tmp_path):
+    """A function that makes a `Web` of the folder ``tmp_path / "web"`` from the code of its process."""
+    (tmp_path / "web").mkdir()
+    with ExitStack() as servers:
+
+        def make(code):
+            server = Web(code, tmp_path / "web", tmp_path / "log")
+            servers.callback(server.end)
+            return server
+
+        yield make
 
 
 @pytest.fixture
-def plain_web(tmp_path):
-    """A server of the folder ``tmp_path / "web"`` that gives whole files only."""
-    yield from _serve(PLAIN_SERVER, tmp_path)
+def web(serve):
+    """A web server that gives parts of files, and lists folders."""
+    return serve(WEB_SERVER)
 
 
-def _serve(code, tmp_path):
-    (tmp_path / "web").mkdir()
-    server = Web(code, tmp_path / "web", tmp_path / "log")
-    yield server
-    server.end()
+@pytest.fixture
+def plain_web(serve):
+    """A web server that gives whole files only, and lists folders."""
+    return serve(PLAIN_SERVER)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -178,6 +179,49 @@ def test_a_file_of_which_not_all_arrives_is_refused(copies):
     with pytest.raises(ConnectionError, match=r"cannot read short://x.npy: 5000 of 9999 bytes arrived"):
         read("short://x.npy")
     gc.collect()
+    assert not list(copies.iterdir())
+
+
+SLOW_SERVER = """
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Slow(BaseHTTPRequestHandler):
+    def do_HEAD(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "9000000")
+        self.send_header("Accept-Ranges", "none")
+        self.end_headers()
+
+    def do_GET(self):
+        self.do_HEAD()
+        self.wfile.write(bytes(3_000_000))
+        time.sleep(WAIT)
+
+server = HTTPServer(("127.0.0.1", 0), Slow)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+def test_a_connection_that_breaks_leaves_no_copy(serve, copies):
+    server = serve(SLOW_SERVER.replace("WAIT", "0"))
+    with pytest.raises(ConnectionError, match=f"cannot read {server.address}/x.npy: "):
+        read(f"{server.address}/x.npy")
+    gc.collect()
+    assert not list(copies.iterdir())
+
+
+@pytest.mark.slow
+def test_a_command_that_is_ended_leaves_no_copy(serve, copies):
+    server = serve(SLOW_SERVER.replace("WAIT", "600"))
+    words = [sys.executable, "-m", "structhash", "info", f"{server.address}/x.npy"]
+    with subprocess.Popen(words, env={**os.environ, "TMPDIR": str(copies)}, stderr=subprocess.PIPE) as command:
+        while not any(path.stat().st_size for path in copies.glob("structhash-*/*")):
+            assert command.poll() is None
+        command.terminate()
+        said = command.communicate()[1]
+    assert (command.returncode, said) == (143, b"ended by SIGTERM\n")
     assert not list(copies.iterdir())
 
 
