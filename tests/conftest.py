@@ -3,6 +3,7 @@
 import importlib
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -62,6 +63,90 @@ def database(postgres):
     yield postgres
     with psycopg.connect(postgres) as connection:
         connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+
+
+WEB_SERVER = """
+import asyncio, sys
+from pathlib import Path
+from aiohttp import web
+
+folder, log = map(Path, sys.argv[1:])
+
+@web.middleware
+async def note(request, handler):
+    answer = await handler(request)
+    with log.open("a") as file:
+        print(request.method, request.headers.get("Range"), answer.status, file=file)
+    return answer
+
+async def serve():
+    app = web.Application(middlewares=[note])
+    app.router.add_static("/", folder, show_index=True)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    print(runner.addresses[0][1], flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(serve())
+"""
+PLAIN_SERVER = """
+import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=sys.argv[1]))
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+class Web:
+    """A web server: a process that prints its port, and is given a folder and a file for its log."""
+
+    def __init__(self, code, folder, log):
+        words = [sys.executable, "-c", code, folder, log]
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.address = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+        self.folder, self.log = folder, log
+
+    def end(self):
+        """End the process."""
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def n_sent(self):
+        """Number of bytes of the parts of files that were asked for; an error if a whole file was."""
+        answers = [line.split() for line in self.log.read_text().splitlines()]
+        parts = [part.removeprefix("bytes=").split("-") for method, part, _ in answers if method == "GET"]
+        return sum(int(end) - int(first) + 1 for first, end in parts)
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """A function that makes a `Web` of the folder ``tmp_path / "web"`` from the code of its process."""
+    (tmp_path / "web").mkdir()
+    with ExitStack() as servers:
+
+        def make(code):
+            server = Web(code, tmp_path / "web", tmp_path / "log")
+            servers.callback(server.end)
+            return server
+
+        yield make
+
+
+@pytest.fixture
+def web(serve):
+    """A web server that gives parts of files, and lists folders."""
+    return serve(WEB_SERVER)
+
+
+@pytest.fixture
+def plain_web(serve):
+    """A web server that gives whole files only, and lists folders."""
+    return serve(PLAIN_SERVER)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ EXTRAS = (
     "hdf5",
     "onnx",
     "parquet",
+    "remote",
     "report",
     "stores",
     "text",

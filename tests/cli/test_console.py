@@ -34,6 +34,25 @@ def test_warnings_of_the_library_are_lines(run, tmp_path):
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "words", ["fit a.npy b.npy c.npy -o m", "evaluate m b.npy c.npy", "info a.npy b.npy c.npy"]
+)
+def test_several_files_where_one_is_taken_are_given_as_a_folder(run, words):
+    result = run(*words.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    extra = result.stderr.partition("extra argument(s) (")[2]
+    assert extra.startswith(
+        ("b.npy c.npy); give several files as a folder or a quoted pattern (see ", "c.npy); give")
+    )
+    assert result.stderr.count("\n") == 1
+
+
+def test_extra_words_of_a_command_without_data_are_no_files(run):
+    result = run("pieces", "starts", "starts")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "extra argument(s) (starts) (see " in result.stderr
+
+
 def test_the_log_is_as_before_after_a_command(done):
     before = list(logging.getLogger("structhash").handlers)
     done("pieces", "starts")

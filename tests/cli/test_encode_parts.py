@@ -47,6 +47,34 @@ def stamps(folder):
     return {each.name: each.stat().st_ino for each in folder.glob("*.parquet")}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_parts_of_a_web_server_are_encoded_as_those_of_a_folder(machine, here, source, tmp_path, web, jobs):
+    shutil.copytree(source, web.folder / "in")
+    given = f"{web.address}/in/*.parquet"
+    facts = machine("encode", "m", given, "-o", tmp_path / "out", "--jobs", jobs)
+    assert (facts["rows"], facts["files"], facts["complete before"]) == (240, 5, 0)
+    machine("encode", "m", source / "*.parquet", "-o", tmp_path / "local")
+    assert content(tmp_path / "out") == content(tmp_path / "local")
+    write_part(web.folder / "in", 1, X[:60], 60)  # a rerun sees that it has changed
+    assert machine("encode", "m", given, "-o", tmp_path / "out")["complete before"] == 4
+    write_part(source, 1, X[:60], 60)
+    machine("encode", "m", source / "*.parquet", "-o", tmp_path / "local")
+    assert content(tmp_path / "out") == content(tmp_path / "local")
+
+
+def test_one_file_goes_into_a_folder_if_the_name_ends_in_a_slash(machine, done, here, source, tmp_path):
+    for given in (
+        source / "part-1.parquet",
+        source / "part-1*.parquet",
+    ):  # a shell writes the name for the pattern
+        facts = machine("encode", "m", given, "-o", f"{tmp_path / given.stem}/")
+        assert (facts["rows"], facts["files"]) == (60, 1)
+        assert sorted(content(tmp_path / given.stem)) == ["manifest.json", "part-1.parquet"]
+    done("encode", "m", source / "part-1.parquet", "-o", tmp_path / "file")
+    assert (tmp_path / "file").is_file()
+
+
 def test_parts_are_codes_with_ids_and_go_into_an_index(machine, here, source, tmp_path):
     facts = machine("encode", "m", source / "*.parquet", "-o", tmp_path / "out")
     assert (facts["rows"], facts["files"], facts["complete before"]) == (240, 5, 0)
@@ -57,6 +85,8 @@ def test_parts_are_codes_with_ids_and_go_into_an_index(machine, here, source, tm
     assert found.source == load_model("m").fingerprint()
     assert machine("info", tmp_path / "out")["rows"] == 240
     assert machine("index", tmp_path / "out", "-o", tmp_path / "i", "--model", "m")["codes"] == 240
+    machine("encode", "m", source, "-o", f"{tmp_path / 'slash.parquet'}/")
+    assert content(tmp_path / "slash.parquet") == content(tmp_path / "out")
     machine("encode", "m", source, "-o", tmp_path / "one.parquet")  # a name with an extension is one file
     one = load_codes(tmp_path / "one.parquet")
     np.testing.assert_array_equal(one.table, found.table)

@@ -151,3 +151,65 @@ def test_long_lists_of_columns_are_cut():
         check_columns([*names[:20], "new", *names[21:]], FILE, names, "the model")
     assert "p7, ... (40 in all) in this order" in str(found.value)
     assert "p9" not in str(found.value)
+
+
+@pytest.fixture
+def served(here, web):
+    """Address of a web server, a real process, with files of the current folder."""
+    for name in ("train.npz", "test.npz", "judged.npz", "x.npy", "train.csv", "m.npy"):
+        (web.folder / name).write_bytes((here / name).read_bytes())
+    (web.folder / "qrels.txt").write_text("1 0 1 2\n2 0 3 1\n")
+    return web.address
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        "encode m DATA/x.npy -o OUT",
+        "encode m DATA/train.npz -o OUT",
+        "reader m DATA/x.npy -o OUT",
+        "search m.index DATA/x.npy --model m",
+        "evaluate m DATA/test.npz",
+        "evaluate m DATA/judged.npz",
+        "evaluate m DATA/x.npy --query-file DATA/x.npy --qrels DATA/qrels.txt",
+        "info DATA/x.npy",
+        "info DATA/*.csv --label label",
+    ],
+)
+def test_a_command_finds_at_an_address_what_it_finds_in_a_folder(done, served, web, tmp_path, words):
+    places = {"remote": served, "local": str(web.folder)}
+    said = {
+        name: done(*words.replace("DATA", place).replace("OUT", str(tmp_path / name)).split())
+        for name, place in places.items()
+    }
+    remote = said["remote"].replace(served, "").replace("remote", "local")
+    assert remote == said["local"].replace(str(web.folder), "")
+    if "OUT" in words:
+        assert (tmp_path / "remote").read_bytes() == (tmp_path / "local").read_bytes()
+
+
+@pytest.mark.slow
+def test_every_command_that_takes_data_takes_an_address(run, served, here, tmp_path):
+    for words in (
+        "fit DATA/train.npz -o OUT --bits 4 --unlabeled DATA/x.npy",
+        "fit DATA/train.csv -o OUT --bits 4 --method lsh",
+        "compare DATA/test.npz --methods lsh --bits 4 --seeds 0 --train 50 --queries 20 -o OUT.json",
+        "report OUT.json --data DATA/test.npz -o OUT.html",
+        "recall DATA/x.npy --bits 8 --queries 20",
+        "drift m DATA/test.npz --training DATA/train.npz",
+    ):
+        found = run(*words.replace("DATA", served).replace("OUT", str(tmp_path / "out")).split())
+        assert found.exit_code == 0, (words, found.stderr)
+
+
+def test_what_is_written_stays_on_this_machine(assert_refused):
+    for words in ("fit train.npz -o s3://bucket/m", "encode m x.npy -o https://host/folder/"):
+        address = words.split()[-1]
+        assert_refused(words, f"{address} is an address; give a file of this machine, and copy it there")
+
+
+def test_files_that_hold_no_data_are_not_read_from_an_address(assert_refused):
+    for words in ("encode s3://bucket/m x.npy -o new", "search m.index s3://bucket/codes.npy"):
+        hint = "only files of vectors are read from an address, copy others here first"
+        assert_refused(words, "no such file: s3:/", hint)

@@ -34,6 +34,9 @@ from structhash.cli.outputs import check_folder, check_output
         ("evaluate m test.npz -o other.json", "it is text, not evaluation; give another name, or --force"),
         ("compare test.npz -o other.json", "it is text, not comparison"),
         ("demo -o x.npy", "it is not a folder; give another name"),
+        ("encode m x.npy -o x.npy/", "cannot write into x.npy: it is not a folder; give another name"),
+        ("fit train.npz -o new/", "new/ names a folder; give the name of a file"),
+        ("search m.index m.npy -o new.npz/", "new.npz/ names a folder; give the name of a file"),
         ("demo -o nowhere/new", "the folder nowhere does not exist; create it first"),
     ],
 )
@@ -53,17 +56,21 @@ def test_a_folder_that_this_user_may_not_write_is_refused():
         pytest.skip("only root can become another user")
     code = """
 import os, sys
-from structhash.cli.outputs import Path, check_output
+from structhash.cli.outputs import Path, check_folder, check_output
 os.setgroups([]), os.setgid(65534), os.setuid(65534)
-try:
-    check_output(Path(sys.argv[1], "m"), makes="model")
-except PermissionError as error:
-    print(error.strerror)
+folder = Path(sys.argv[1])
+for check, path in ((lambda path: check_output(path, makes="model"), folder / "m"), (check_folder, folder),
+                    (check_folder, folder / "new")):
+    try:
+        check(path)
+    except PermissionError as error:
+        print(error.strerror)
 """
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         os.chmod(folder, 0o755)
         done = subprocess.run([sys.executable, "-c", code, folder], stdout=-1, stderr=-1, text=True)
-    assert done.stdout == f"cannot write {folder}/m: Permission denied\n", done.stderr
+    said = [f"cannot write {folder}/m", f"cannot write into {folder}", f"cannot write into {folder}/new"]
+    assert done.stdout == "".join(f"{each}: Permission denied\n" for each in said), done.stderr
 
 
 def test_what_can_be_written_passes(tmp_path):

@@ -286,9 +286,9 @@ def test_text_ids_are_printed_and_written(machine, done, here, tmp_path):
         ("m.index train.npz", ["train.npz is not a file of codes; for vectors, give --model MODEL too"]),
         ("m.index ids.npy", ["ids.npy holds int64 of shape (300,)"]),
         ("m.index nowhere.npy", ["no such file: nowhere.npy"]),
-        ("m.index w.codes", ["the index was made with another model than w.codes; give that one"]),
+        ("m.index w.codes", ["m.index was made with another model than w.codes; give that one"]),
         ("m.index short.codes", ["short.codes holds codes of 9 bits, m.index of 16; give codes of one length"]),
-        ("m.index x.npy --model w", ["the index was made with another model than w; give that one"]),
+        ("m.index x.npy --model w", ["m.index was made with another model than w; give that one"]),
     ],
 )
 def test_bad_input_is_refused(assert_refused, words, parts):

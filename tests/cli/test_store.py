@@ -33,6 +33,25 @@ def test_a_store_answers_as_the_index(machine, done, files, reader):
     assert done("store", "search", place, *words, "--table", "a b") == done("search", files / "i", *words)
 
 
+def test_codes_are_appended_to_a_table(machine, run, done, files):
+    place = f"duckdb:{files / 'codes.db'}"
+    done("encode", files / "m", files / "q.npy", "-o", files / "c2")
+    (files / "more.txt").write_text("".join(f"more-{i}\n" for i in range(10)))
+    done("index", files / "c2", "-o", files / "i2", "--ids", files / "more.txt")
+    done("index", files / "c2", "-o", files / "i", "--ids", files / "more.txt", "--append")
+    done("store", "export", files / "i2", "--to", place)
+    refused = run("store", "export", files / "i", "--to", place, "--append")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert (
+        "error: id 'more-0' is in the store already, and so no code was added; give new ids" in refused.stderr
+    )
+    done("index", files / "c", "-o", files / "i3", "--ids", files / "ids.txt")
+    made = machine("store", "export", files / "i3", "--to", place, "--append")
+    assert made == {"added": 300, "codes": 310, "bits": 24, "store": "duckdb", "table": "codes"}
+    words = (files / "q.npy", "--model", files / "m", "-k", 12)
+    assert machine("store", "search", place, *words) == machine("search", files / "i", *words)
+
+
 def test_what_does_not_fit_is_refused(run, done, files):
     place = f"duckdb:{files / 'codes.db'}"
     done("store", "export", files / "i", "--to", place)
@@ -40,6 +59,8 @@ def test_what_does_not_fit_is_refused(run, done, files):
         (("export", files / "i", "--to", place), "is there already; give another table"),
         (("export", files / "i", "--to", "nosql:x"), "'nosql' is no store; give one of duckdb, "),
         (("export", files / "i", "--to", "duckdb"), "a colon and its place"),
+        (("export", files / "i", "--to", place, "--append", "--replace"), "--replace and --append contradict"),
+        (("export", files / "i", "--to", place, "--append", "--table", "t"), "there is no table 't'"),
         (("search", f"duckdb:{files / 'none.db'}", files / "q.npy"), "no such file"),
         (("search", place, files / "q.npy"), "for vectors, give --model MODEL too"),
         (("search", place, files / "c", "--table", "t"), "there is no table 't'"),
@@ -57,7 +78,21 @@ def test_codes_of_another_model_are_refused(run, done, files):
     DistilHash(24, random_state=1).fit(X[300:600]).save(files / "m2")
     found = run("store", "search", place, files / "q.npy", "--model", files / "m2")
     assert (found.exit_code, found.stdout) == (2, "")
-    assert "made with another model than" in found.stderr
+    assert f"error: table codes was made with another model than {files / 'm2'}; give that one" in found.stderr
+    done("encode", files / "m2", files / "rows.npy", "-o", files / "c2")
+    done("index", files / "c2", "-o", files / "i2", "--ids", files / "ids.txt")
+    found = run("store", "export", files / "i2", "--to", place, "--append")
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "error: the table has codes of model" in found.stderr
+
+
+def test_a_reader_of_codes_of_another_length_is_refused_with_the_name_of_the_table(run, done, files):
+    place = f"duckdb:{files / 'codes.db'}"
+    done("store", "export", files / "i", "--to", place)
+    done("reader", files / "m", files / "rows.npy", "-o", files / "r", "--bits", 9)
+    found = run("store", "search", place, files / "q.npy", "--model", files / "m", "--reader", files / "r")
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "reads codes of 9 bits, table codes has 24; fit one for these" in found.stderr
 
 
 def test_an_index_with_weights_is_refused(run, files):

@@ -285,7 +285,7 @@ def test_more_neighbours_than_codes_need_no_memory(piece):
     for k in (np.int8(2), np.uint64(2), np.array(2)):
         assert index.search(random_codes(2, 8, 1), k)[1].shape == (2, 2)
     for k in (2**27, 2**63, 10**400):
-        with pytest.raises(ValueError, match=r"the index has only 3 codes.*give k of at most 3"):
+        with pytest.raises(ValueError, match=r"there are only 3 codes.*give k of at most 3"):
             index.search(random_codes(2, 8, 1), k)
 
 

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -117,21 +118,94 @@ def test_a_table_is_replaced_only_when_that_is_asked_for(make_store, tied_codes)
     assert_same(store.search(wide, 9), exact(others, 100).search(wide, 9))
 
 
+@pytest.mark.parametrize("ids_of", [numbers, text])
+def test_codes_are_appended(make_store, tied_codes, ids_of):
+    (codes, queries), store, ids = tied_codes(150, 100), make_store(), ids_of(150)
+    index = exact(codes, 100, ids)
+    real = prepare_values(np.random.default_rng(1).standard_normal((3, 100)))
+    store.export(codes[:60], 100, ids[:60], source="abc")
+    store.append(codes[60:61], 100, ids[60:61], source="abc")
+    store.append(codes[61:], 100, ids[61:], source="abc")
+    store.append(codes[:0], 100, [], source="abc")
+    assert store.info() == StoreInfo(100, 150, "text" if ids_of is text else "numbers", "abc")
+    for asked in (queries, real):
+        assert_same(store.search(asked, 160), index.search(asked, 160))
+    store.remove(ids[:60])
+    store.append(codes[:60], 100, ids[:60], source="abc")
+    assert_same(store.search(queries, 160), index.search(queries, 160))
+
+
+def test_what_may_not_be_appended_changes_nothing(make_store, tied_codes):
+    (codes, queries), store, spelled = tied_codes(60, 24), make_store(), make_store(table="spelled")
+    with pytest.raises(ValueError, match="no table 'codes'; export codes first"):
+        store.append(codes, 24, numbers(60))
+    store.export(codes[:50], 24, numbers(60)[:50], source="abc")
+    spelled.export(codes[:3], 24, ["b", "ä", "c"])
+    for ids, n_bits, source, wrong, match in (
+        (numbers(60)[::-1], 24, "abc", ValueError, f"id {min(numbers(60)[:50])} is in the store already"),
+        ([9000, numbers(60)[49]], 24, "abc", ValueError, f"id {numbers(60)[49]} is in the store already"),
+        (["a"], 24, "abc", TypeError, "ids that are numbers, got text; give numbers"),
+        (None, 24, "abc", TypeError, "ids must be whole numbers or text, got None; give the ids"),
+        ([9000], 23, "abc", ValueError, "table has codes of 24 bits, got 23; give codes of one length"),
+        ([9000], 24, "b", ValueError, "codes of model abc, got codes of model b; give codes of one model"),
+        ([9000], 24, None, ValueError, "got codes of an unnamed model; .* and name it"),
+    ):
+        added = codes[: 1 if ids is None else len(ids)] & (0xFF if n_bits == 24 else 1)
+        with pytest.raises(wrong, match=match):
+            store.append(added, n_bits, ids, source=source)
+    with pytest.raises(ValueError, match="codes of an unnamed model, got codes of model b"):
+        spelled.append(codes[:1], 24, ["x"], source="b")
+    with pytest.raises(ValueError, match="id 'c' is in the store already, and so no code was added"):
+        spelled.append(codes[:4], 24, ["z", "ä", "a", "c"])
+    assert_same(store.search(queries, 60), exact(codes[:50], 24, numbers(60)[:50]).search(queries, 60))
+    assert_same(spelled.search(queries, 9), exact(codes[:3], 24, ["b", "ä", "c"]).search(queries, 9))
+
+
+def test_writers_that_append_wait_for_each_other(make_store, tied_codes):
+    (codes, queries), store = tied_codes(600, 24), make_store()
+    store.export(codes[:0], 24)
+    parts = [np.arange(600).reshape(-1, 50)[i // 2] for i in range(24)]  # each part twice
+
+    def append(rows):
+        try:
+            store.append(codes[rows], 24, rows)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    with ThreadPoolExecutor(4) as pool:
+        said = list(pool.map(append, parts))
+    for part, pair in zip(parts[::2], zip(said[::2], said[1::2])):
+        message = f"id {part[0]} is in the store already, and so no code was added; give new ids"
+        assert sorted(pair) == ["", message]
+    assert_same(store.search(queries, 600), exact(codes, 24).search(queries, 600))
+
+
 KILLED = """
 import os, signal, sys
 import numpy as np
 from structhash.pieces import classes
 
 Store = classes("stores")[sys.argv[1]]
-write = Store._write
+add = Store._add
 
-def write_and_die(self, *given):
-    write(self, *given)
+def add_and_die(self, *given):
+    add(self, *given)
     os.kill(os.getpid(), signal.SIGKILL)
 
-Store._write = write_and_die
-Store(sys.argv[2]).export(np.zeros((300_000, 8), np.uint8), 64, replace=True)
+Store._add = add_and_die
+store, codes = Store(sys.argv[2]), np.zeros((300_000, 8), np.uint8)
+if sys.argv[3] == "append":
+    store.append(codes, 64, np.arange(70, 300_070))
+else:
+    store.export(codes, 64, replace=True)
 """
+
+
+def die(store, how):
+    """Let a process export or append 300,000 codes, and die before it ends the transaction."""
+    words = [sys.executable, "-c", KILLED, snake(type(store).__name__), store.place, how]
+    assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
 
 
 @pytest.mark.slow
@@ -141,8 +215,7 @@ def test_an_export_that_is_killed_leaves_what_was_there(make_store, tied_codes, 
     store = make_store()
     if before:
         store.export(codes, 64)
-    words = [sys.executable, "-c", KILLED, snake(type(store).__name__), store.place]
-    assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
+    die(store, "export")
     if before:
         assert_same(store.search(queries, 9), exact(codes, 64).search(queries, 9))
     else:
@@ -150,6 +223,17 @@ def test_an_export_that_is_killed_leaves_what_was_there(make_store, tied_codes, 
             store.info()
     store.export(codes, 64, replace=True)
     assert_same(store.search(queries, 9), exact(codes, 64).search(queries, 9))
+
+
+@pytest.mark.slow
+def test_an_append_that_is_killed_adds_nothing(make_store, tied_codes):
+    (codes, queries), store = tied_codes(90, 64), make_store()
+    store.export(codes[:70], 64)
+    die(store, "append")
+    assert_same(store.search(queries, 9), exact(codes[:70], 64).search(queries, 9))
+    assert store.info().ntotal == 70
+    store.append(codes[70:], 64, np.arange(70, 90))
+    assert_same(store.search(queries, 90), exact(codes, 64).search(queries, 90))
 
 
 def test_bad_input_changes_nothing(make_store, tied_codes):
@@ -192,6 +276,9 @@ def test_tables_of_numbers_are_read_right_or_refused(make_store, tied_codes):
     tables = PreparedQueries(24, [0.0], np.random.default_rng(0).random((1, 3, 256)))
     if isinstance(store, SQLite):
         assert_same(store.search(tables, 9), exact(tied_codes(60, 24)[0], 24).search(tables, 9))
+        store.append(tied_codes(90, 24)[0][60:], 24, np.arange(60, 90))
+        both = np.concatenate([tied_codes(60, 24)[0], tied_codes(90, 24)[0][60:]])
+        assert_same(store.search(tables, 90), exact(both, 24).search(tables, 90))
         return
     with pytest.raises(ValueError, match=r"one number a bit, got tables or a decoder; .* or search with Exact"):
         store.search(tables, 1)

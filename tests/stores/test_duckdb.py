@@ -1,5 +1,7 @@
 """DuckDB files: what SQL sees, what a killed export leaves, and files that are not right."""
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
@@ -49,6 +51,41 @@ def test_what_is_no_file_of_duckdb_is_refused(tmp_path, tied_codes):
     with pytest.raises(FileNotFoundError, match=r"no such file: .*none\.db; export codes first"):
         Duckdb(str(tmp_path / "none.db")).info()
     assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "a.txt"}
+
+
+FULL = """
+import resource, sys
+import numpy as np
+from structhash.stores import Duckdb
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))  # as a disk with room for a mebibyte
+Duckdb(sys.argv[1]).export(np.random.default_rng(0).integers(0, 256, (300_000, 8), np.uint8), 64)
+"""
+
+
+@pytest.mark.slow
+def test_a_first_export_that_fails_leaves_no_file(store, tmp_path):
+    failed = subprocess.run(
+        [sys.executable, "-c", FULL, store.place], check=False, capture_output=True, text=True
+    )
+    assert "OSError: DuckDB cannot use" in failed.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_changes_no_table_makes_no_file(store, tmp_path):
+    for change in (lambda: store.remove([1]), lambda: store.append(np.zeros((1, 1), np.uint8), 8, [1])):
+        with pytest.raises(ValueError, match="no table 'codes'; export codes first"):
+            change()
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_export_that_fails_keeps_a_file_that_was_there(store, tied_codes):
+    with duckdb.connect(store.place) as connection:
+        connection.execute("CREATE VIEW codes AS SELECT 1 AS a")
+    with pytest.raises(OSError, match="DuckDB cannot use"):
+        store.export(tied_codes(3, 8)[0], 8)
+    with duckdb.connect(store.place) as connection:
+        assert connection.execute("FROM codes").fetchall() == [(1,)]
 
 
 def test_threads_wait_for_each_other(store, tied_codes):

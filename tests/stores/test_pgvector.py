@@ -61,6 +61,16 @@ def test_the_graph_finds_exact_distances_and_as_many_as_asked_for(searched):
     assert recall > 0.9
 
 
+def test_the_graph_finds_codes_that_are_appended(searched):
+    address, queries, _ = searched
+    store = PGVector(address, ef=100)
+    store.append(queries[:4], 64, np.arange(5000, 5004))  # unlike all others
+    (plan, *_) = plans(store, queries[:4], 10)
+    assert "Index Scan using codes_code_idx" in plan
+    distances, ids = PGVector(address, ef=100).search(queries[:4], 1)
+    assert (distances.ravel().tolist(), ids.ravel().tolist()) == ([0] * 4, list(range(5000, 5004)))
+
+
 @pytest.mark.parametrize("ef", [-1, 1001, 1.5, True])
 def test_ef_is_what_pgvector_takes(ef):
     with pytest.raises(ValueError, match=r"ef=.*: give 0, or a whole number up to 1000"):

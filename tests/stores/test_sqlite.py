@@ -2,7 +2,9 @@
 
 import json
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,6 +45,37 @@ def test_a_table_of_another_program_stays(store, tied_codes):
         store.export(tied_codes(3, 8)[0], 8, replace=True)
     with pytest.raises(ValueError, match="'codes' was not made by export"):
         store.info()
+
+
+def test_a_first_export_that_fails_leaves_no_file(tmp_path, tied_codes):
+    store = SQLite(str(tmp_path / "a.sqlite"), table="sqlite_reserved")
+    with pytest.raises(OSError, match=r"SQLite cannot use .*reserved"):
+        store.export(tied_codes(3, 8)[0], 8)
+    for change in (lambda: store.remove([1]), lambda: store.append(np.zeros((1, 1), np.uint8), 8, [1])):
+        with pytest.raises(ValueError, match="no table 'sqlite_reserved'; export codes first"):
+            change()
+    assert not list(tmp_path.iterdir())
+
+
+def n_open(place):
+    """How often this process has a file open."""
+    links = (each for each in Path("/proc/self/fd").iterdir() if each.exists())
+    return sum(each.samefile(place) for each in links)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no system that lists open files")
+def test_a_file_that_another_export_deletes_while_this_one_waits_is_not_written(store, tied_codes):
+    with closing(sqlite3.connect(store.place, isolation_level=None)) as first, ThreadPoolExecutor(1) as pool:
+        first.execute("BEGIN IMMEDIATE")
+        waiting = pool.submit(store.export, tied_codes(3, 8)[0], 8)
+        while n_open(store.place) < 2:
+            pass
+        Path(store.place).unlink()
+        first.execute("ROLLBACK")
+        with pytest.raises(OSError, match="SQLite cannot use"):
+            waiting.result()
+    store.export(tied_codes(3, 8)[0], 8)
+    assert store.info().ntotal == 3
 
 
 def test_what_is_no_file_of_sqlite_is_refused(tmp_path, tied_codes):

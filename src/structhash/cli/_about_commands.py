@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from structhash.cli._options import Choices, Json, Seed, argument, reads_data
+from structhash.cli._options import Choices, Json, Seed, data_argument, reads_data
 
 __all__ = ["demo", "info", "pieces"]
 
@@ -40,7 +40,7 @@ def pieces(
 
 @reads_data
 def info(
-    file: Annotated[Path, argument("FILE", "Model, index, codes or data.")],
+    file: Annotated[Path, data_argument("FILE", "Model, index, codes or data.")],
     *,
     choices: Choices,
     as_json: Json = False,

@@ -15,6 +15,7 @@ from structhash.cli._options import (
     Measures,
     Queries,
     argument,
+    data_option,
     output,
     page_options,
     reads_judged_data,
@@ -117,7 +118,7 @@ def report(
     out: Annotated[Path, output("The page to write (.html).")],
     data: Annotated[
         Path | None,
-        typer.Option(help="The data of the comparison: shows what the rows look like.", show_default=False),
+        data_option("The data of the comparison: shows what the rows look like."),
     ] = None,
     images: _Images = "auto",
     texts: _Texts = None,

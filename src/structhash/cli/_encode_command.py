@@ -7,19 +7,20 @@ from typing import Annotated
 
 import typer
 
-from structhash.cli._options import VECTORS, Choices, Force, Json, Model, argument, output
+from structhash.cli._options import VECTORS, Choices, Force, Json, Model, data_argument, ends_in_slash, output
 
 __all__ = ["encode"]
 
 
 def encode(
     model: Model,
-    data: Annotated[list[Path], argument("DATA", f"{VECTORS} Several are one data set.")],
+    data: Annotated[list[Path], data_argument("DATA", f"{VECTORS} Several are one data set.")],
     out: Annotated[
-        Path,
+        str,
         output(
             "The file to write: names the model (.parquet: a table), or, if .npy, is a bare array. "
-            "A folder: a file for each of DATA."
+            "A folder, or a name with / at the end: a file for each of DATA.",
+            may_be_folder=True,
         ),
     ],
     bits: Annotated[
@@ -51,7 +52,8 @@ def encode(
     run(
         model,
         data,
-        out,
+        Path(out),
+        in_parts=ends_in_slash(out),
         bits=bits,
         as_queries=queries,
         as_lists=lists,

@@ -12,6 +12,7 @@ from structhash.cli._appending import alone_in
 from structhash.cli._jobs import results_of
 from structhash.cli.display import bar
 from structhash.cli.outputs import check_folder, check_output
+from structhash.io import fetched
 from structhash.io.manifest import MANIFEST, Part, hash_file, read_manifest, write_manifest
 
 __all__ = ["encode_parts"]
@@ -102,6 +103,7 @@ def _targets(inputs: Sequence[Path]) -> dict[str, Path]:
 
 def _make_part(write: Callable[[Path, Path, bool], int], source: Path, target: Path, ours: bool) -> Part:
     """Encode one file."""
+    source = fetched(source)
     hashed = hash_file(source)  # before it is read: if it changes meanwhile, the next run sees that
     rows = write(source, target, ours)
     return Part(target.name, hash_file(target), rows, source.name, hashed)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
+
+from structhash._numerics.addresses import as_path, is_address
 
 USUAL_MEASURES = "ndcg_paper@100,precision@100,map,pr_area"  # structhash.evaluation.MEASURES imports numpy
 
@@ -18,9 +21,39 @@ def argument(name: str, what: str) -> Any:
     return typer.Argument(metavar=name, help=what, show_default=False)
 
 
-def output(what: str) -> Any:
-    """The option -o."""
-    return typer.Option("--output", "-o", help=what, show_default=False)
+def data_argument(name: str, what: str) -> Any:
+    """A required argument that is a file of vectors, maybe an address."""
+    return typer.Argument(metavar=name, help=what, show_default=False, parser=as_path)
+
+
+def data_option(what: str, metavar: str = "<path>") -> Any:
+    """An option that is a file of vectors or judgements, maybe an address."""
+    return typer.Option(help=what, metavar=metavar, show_default=False, parser=as_path)
+
+
+def output(what: str, may_be_folder: bool = False) -> Any:
+    """The option -o: a file, as a path, or what may be a folder, as text."""
+    parser = _on_this_machine if may_be_folder else _file_of
+    return typer.Option("--output", "-o", help=what, metavar="<path>", parser=parser, show_default=False)
+
+
+def _file_of(text: str) -> Path:
+    """The file that a text names; an error of usage if it ends in a slash, which a path does not keep."""
+    if ends_in_slash(text):
+        raise typer.BadParameter(f"{text} names a folder; give the name of a file")
+    return Path(_on_this_machine(text))
+
+
+def _on_this_machine(text: str) -> str:
+    """The same text; an error of usage if it is an address."""
+    if is_address(text):
+        raise typer.BadParameter(f"{text} is an address; give a file of this machine, and copy it there")
+    return text
+
+
+def ends_in_slash(text: str) -> bool:
+    """Whether a name is that of a folder, even of one that is missing."""
+    return text.endswith(("/", os.sep))
 
 
 _FORMATS = (
@@ -29,8 +62,10 @@ _FORMATS = (
 )
 _NAMES = "ndcg@k, ndcg_paper@k, precision@k, recall@k, map, map@k, map_hits@k, auc, sndcg, mrr, pr_area"
 
-VECTORS = f"Vectors: a file {_FORMATS}; or a folder or quoted pattern of such files."
-Data = Annotated[Path, argument("DATA", VECTORS)]
+VECTORS = (
+    f"Vectors: a file {_FORMATS}; a folder or quoted pattern of such files; or an address (https://, s3://)."
+)
+Data = Annotated[Path, data_argument("DATA", VECTORS)]
 Model = Annotated[Path, argument("MODEL", "A model that fit made.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of random draws: one model on one kind of machine.")]
@@ -139,15 +174,10 @@ def choices(
 
 
 def judged_choices(
-    query_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Vectors of queries, in place of Q.")
-    ] = None,
+    query_file: Annotated[Path | None, data_option("Vectors of queries, in place of Q.", "FILE")] = None,
     qrels: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Judgements by ids: TREC qrels, or a .parquet of queries, documents and grades.",
-        ),
+        data_option("Judgements by ids: TREC qrels, or a .parquet of queries, documents and grades.", "FILE"),
     ] = None,
 ) -> Choices:
     """Where queries and judgements are, of the options that say so."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from structhash.cli._options import Choices, Data, Json, Model, Seed, argument, reads_data
+from structhash.cli._options import Choices, Data, Json, Model, Seed, data_argument, data_option, reads_data
 
 __all__ = ["drift_command", "recall_command"]
 
@@ -80,10 +80,10 @@ def recall_command(
 def drift_command(
     model: Model,
     data: Annotated[
-        Path, argument("NEW", "New rows that the model has not seen, as DATA of fit; at least 200.")
+        Path, data_argument("NEW", "New rows that the model has not seen, as DATA of fit; at least 200.")
     ],
     training: Annotated[
-        Path | None, typer.Option(help="The rows that the model was fitted on, to tell what changed.")
+        Path | None, data_option("The rows that the model was fitted on, to tell what changed.")
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Rank of recall@k, or with labels of precision@k.")] = 10,
     min_gain: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from structhash.cli._options import Choices, Force, Json, Model, Seed, argument, output, reads_data
+from structhash.cli._options import Choices, Force, Json, Model, Seed, data_argument, output, reads_data
 
 __all__ = ["fit_reader_command"]
 
@@ -15,7 +15,7 @@ __all__ = ["fit_reader_command"]
 @reads_data
 def fit_reader_command(
     model: Model,
-    rows: Annotated[Path, argument("ROWS", "Vectors like those in the index, such as the indexed rows.")],
+    rows: Annotated[Path, data_argument("ROWS", "Vectors like those in the index, such as the indexed rows.")],
     out: Annotated[Path, output("The reader file to write, for search --reader.")],
     name: Annotated[
         str,

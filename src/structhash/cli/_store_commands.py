@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from structhash.cli._options import Choices, Json, argument, reads_data
+from structhash.cli._options import Choices, Json, argument, data_argument, reads_data
 
 __all__ = ["store"]
 
@@ -23,23 +23,26 @@ def _export(
     to: Annotated[str, typer.Option(metavar="STORE", help=f"{_PLACE}.", show_default=False)],
     table: _Table = "codes",
     replace: Annotated[bool, typer.Option("--replace", help="Replace the table if an export made it.")] = False,
+    append: Annotated[
+        bool, typer.Option("--append", help="Add to the table; no id may be there already.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Make a table with the ids and codes of an index.
 
-    The table is there with all codes, or not at all. Leave a password out of
+    The table gets all codes, or none of them. Leave a password out of
     the address: PostgreSQL reads PGPASSWORD and ~/.pgpass.
     """
     from structhash.cli.store import export
 
-    export(index, to, table=table, replace=replace, as_json=as_json)
+    export(index, to, table=table, replace=replace, append=append, as_json=as_json)
 
 
 @store.command("search", epilog="Example: structhash store search duckdb:codes.db x.npy --model m.structhash")
 @reads_data
 def _search(
     place: Annotated[str, argument("STORE", f"{_PLACE}.")],
-    queries: Annotated[Path, argument("QUERIES", "Codes that encode made; with --model, vectors.")],
+    queries: Annotated[Path, data_argument("QUERIES", "Codes that encode made; with --model, vectors.")],
     k: Annotated[int, typer.Option("-k", min=1, help="Neighbours of each query.")] = 10,
     model: Annotated[Path | None, typer.Option(help="The model that encodes the queries.")] = None,
     reader: Annotated[

@@ -23,6 +23,8 @@ from structhash.cli._options import (
     Queries,
     Seed,
     argument,
+    data_argument,
+    data_option,
     output,
     reads_data,
     reads_judged_data,
@@ -95,7 +97,7 @@ def _fit(
     neighbours: _Neighbours = False,
     unlabeled: Annotated[
         Path | None,
-        typer.Option(help="Rows like those to be searched, maybe of classes without labels (distilhash)."),
+        data_option("Rows like those to be searched, maybe of classes without labels (distilhash)."),
     ] = None,
     tune: _Tune = None,
     seed: Seed = 0,
@@ -149,7 +151,7 @@ app.command("merge", epilog="Example: structhash merge a.structhash b.structhash
 def _search(
     index: Annotated[Path, argument("INDEX", "An index that index made.")],
     queries: Annotated[
-        Path, argument("QUERIES", "Codes (encode --queries), or with --model vectors (Q, else X).")
+        Path, data_argument("QUERIES", "Codes (encode --queries), or with --model vectors (Q, else X).")
     ],
     k: Annotated[int | None, typer.Option("-k", min=1, help="Neighbours a query.", show_default="10")] = None,
     radius: Annotated[

@@ -173,8 +173,15 @@ def _message(error: BaseException) -> str | None:
     if hasattr(error, "format_message"):  # a usage error, whose class typer does not export
         context = getattr(error, "ctx", None)
         see = f" (see {context.command_path} --help)" if context else ""
-        return f"{error.format_message().rstrip('.')}{see}"
+        text = error.format_message().rstrip(".")
+        several = context and "unexpected extra argument" in text and _reads_data(context.command)
+        return f"{text}{'; give several files as a folder or a quoted pattern' if several else ''}{see}"
     return None
+
+
+def _reads_data(command: Any) -> bool:
+    """Whether a command has the options of `structhash.cli._options.reads_data`."""
+    return any(each.name == "text_model" for each in command.params)
 
 
 class _LogLines(logging.Handler):

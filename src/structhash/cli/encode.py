@@ -38,6 +38,7 @@ def encode(
     choices: Choices,
     as_lists: bool = False,
     jobs: int = 1,
+    in_parts: bool = False,
 ) -> None:
     """Write packed codes, a block of rows at a time.
 
@@ -62,9 +63,11 @@ def encode(
         Whether a Parquet file has codes as lists of bytes.
     jobs : int
         Number of processes that encode files into a folder.
+    in_parts : bool
+        Whether `out` is a folder, whatever else its name says.
     """
     source, files = _sources(data)
-    in_parts = out.is_dir() or (source not in files and not out.suffix)
+    in_parts = in_parts or out.is_dir() or (source not in files and not out.suffix)
     _check_output(model, data, files, out, in_parts, force)
     if jobs > 1 and not in_parts:
         raise ValueError(f"--jobs {jobs} encodes each file of a folder into one of another: give such folders")

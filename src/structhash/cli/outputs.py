@@ -79,7 +79,12 @@ def check_folder(folder: Path) -> None:
         raise FileNotFoundError(
             f"cannot create {folder}: the folder {folder.parent} does not exist; create it first"
         )
-    try_writing(folder / "model" if folder.exists() else folder)
+    try:
+        try_writing(folder / "part" if folder.exists() else folder)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, f"cannot write into {folder}: {os.strerror(error.errno)}") from error
 
 
 def _check_replaced(out: Path, *inputs: Path | None, makes: str, force: bool) -> None:

@@ -191,7 +191,7 @@ def _in_blocks(n_queries: int, search_block: Callable[[slice], tuple[NDArray[Any
 
 
 def query_codes(
-    path: Path, model: Path | None, index: Path, searched: Index, choices: Choices | None, reader: str
+    path: Path, model: Path | None, index: Path | str, searched: Index, choices: Choices | None, reader: str
 ) -> tuple[_Queries, Any, list[str]]:
     """Read queries for an index.
 
@@ -200,8 +200,8 @@ def query_codes(
     path : path
         A file of codes; with a model, a data file of vectors.
     model : path or None
-    index : path
-        What the index is called in messages.
+    index : path or str
+        What messages call the index, or the table of a store.
     searched : Index
         It says the length of the codes and their model.
     choices : dict or None
@@ -230,7 +230,7 @@ def query_codes(
         return found.table, None, doubts
     encoder = load_model(model)
     source, n_made = encoder.fingerprint(), encoder.n_bits_
-    _check_source(model, source, searched)
+    _check_source(model, source, index, searched)
     if n_made < searched.n_bits:
         raise ValueError(
             f"{index} holds codes of {searched.n_bits} bits, {model} makes {n_made}; give the model that made "
@@ -245,13 +245,13 @@ def query_codes(
     dataset = read_for(encoder, path, choices)
     rows = dataset.X if dataset.Q is None else dataset.Q
     if reader != "bits":
-        return _prepared(encoder, rows, searched.n_bits, reader), rows, doubts
+        return _prepared(encoder, rows, index, searched.n_bits, reader), rows, doubts
     with bar("encode", len(rows), "queries", ROWS_AT_ONCE) as advance:
         blocks = list(coded(encoder.encode_queries, [rows], searched.n_bits, advance))
     return np.concatenate(blocks), rows, doubts
 
 
-def _prepared(encoder: HashEncoder, rows: Any, n_bits: int, reader: str) -> PreparedQueries:
+def _prepared(encoder: HashEncoder, rows: Any, index: Path | str, n_bits: int, reader: str) -> PreparedQueries:
     """Queries as a reader, by name or from a file, prepares them."""
     if reader in READERS:
         return encoder.prepare_queries(rows, n_bits, reader)
@@ -260,12 +260,12 @@ def _prepared(encoder: HashEncoder, rows: Any, n_bits: int, reader: str) -> Prep
     fitted = load_reader(reader, encoder)
     if fitted.n_bits != n_bits:
         raise ValueError(
-            f"{reader} reads codes of {fitted.n_bits} bits, the index has {n_bits}; fit one for these"
+            f"{reader} reads codes of {fitted.n_bits} bits, {index} has {n_bits}; fit one for these"
         )
     return fitted.prepare(rows)
 
 
-def _read_codes(path: Path, index: Path, searched: Index) -> Codes:
+def _read_codes(path: Path, index: Path | str, searched: Index) -> Codes:
     """Read a file of codes that fit an index."""
     vectors = "for vectors, give --model MODEL too"
     if suffix_of(path) in {*suffixes()} - {*CODE_SUFFIXES}:
@@ -283,7 +283,7 @@ def _read_codes(path: Path, index: Path, searched: Index) -> Codes:
             f"{path} holds codes that are numbers of centroids, and no query could share their bits: give the "
             "vectors, with --model MODEL and --reader auto"
         )
-    _check_source(path, found.source, searched)
+    _check_source(path, found.source, index, searched)
     if found.n_bits not in (None, searched.n_bits):
         raise ValueError(
             f"{path} holds codes of {found.n_bits} bits, {index} of {searched.n_bits}; give codes of one length"
@@ -297,13 +297,13 @@ def _read_codes(path: Path, index: Path, searched: Index) -> Codes:
     return found
 
 
-def _check_source(given: Path, source: str | None, searched: Index) -> None:
+def _check_source(given: Path, source: str | None, index: Path | str, searched: Index) -> None:
     """Refuse queries of another model than the index, where both name theirs."""
     if source is not None and searched.source not in (None, source):
-        raise ValueError(f"the index was made with another model than {given}; give that one")
+        raise ValueError(f"{index} was made with another model than {given}; give that one")
 
 
-def _unnamed(source: str | None, given: Path, index: Path, searched: Index) -> list[str]:
+def _unnamed(source: str | None, given: Path, index: Path | str, searched: Index) -> list[str]:
     """What to say where one of two files does not name its model, so that nothing was checked."""
     if (searched.source is None) == (source is None):
         return []

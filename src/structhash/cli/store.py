@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from structhash.cli.display import print_facts
 from structhash.cli.inputs import Choices
@@ -14,7 +15,7 @@ from structhash.stores import Store
 __all__ = ["export", "search"]
 
 
-def export(index: Path, to: str, *, table: str, replace: bool, as_json: bool) -> None:
+def export(index: Path, to: str, *, table: str, replace: bool, append: bool = False, as_json: bool) -> None:
     """Put the codes of an index into a store.
 
     Parameters
@@ -24,21 +25,29 @@ def export(index: Path, to: str, *, table: str, replace: bool, as_json: bool) ->
     to : str
         Kind of the store, a colon, and its place.
     table : str
-    replace, as_json : bool
-        Whether to replace a table that an export made; whether to report as JSON.
+    replace, append, as_json : bool
+        Whether to replace a table that an export made, or to add to it; whether to report as JSON.
 
     Raises
     ------
     ValueError
-        If there is no such kind, the index weighs its bits, or the table may not be made.
+        If there is no such kind, the index weighs its bits, or the table may not be made or does not fit.
     """
+    if replace and append:
+        raise ValueError("--replace and --append contradict each other; give one of them")
     store, opened = _store(to, table), load_index(index, mmap=True)
     if opened.weights is not None:
         raise ValueError(
             f"{index} weighs its bits, a store does not; make an index without --model, or search {index}"
         )
-    store.export(opened.table()[0], opened.n_bits, opened.ids, source=opened.source, replace=replace)
-    facts = {"codes": len(opened), "bits": opened.n_bits, "store": snake(type(store).__name__), "table": table}
+    codes, ids, source = opened.table()[0], opened.ids, opened.source
+    facts: dict[str, Any] = {"codes": len(opened)}
+    if append:
+        store.append(codes, opened.n_bits, ids, source=source)
+        facts = {"added": len(opened), "codes": store.info().ntotal}
+    else:
+        store.export(codes, opened.n_bits, ids, source=source, replace=replace)
+    facts |= {"bits": opened.n_bits, "store": snake(type(store).__name__), "table": table}
     print_facts(facts, as_json)
 
 
@@ -80,7 +89,7 @@ def search(
     about = store.info()
     like = Exact(about.n_bits)
     like.source = about.source
-    codes, _, doubts = query_codes(queries, model, Path(f"table {table}"), like, choices, reader)
+    codes, _, doubts = query_codes(queries, model, f"table {table}", like, choices, reader)
     k = min(k, max(1, about.ntotal))
     hits, _ = nearest_hits([store.search(codes, k)])
     asked = {"queries": len(codes), "bits": about.n_bits, "k": k}

@@ -7,6 +7,7 @@ container and atomic writes.
 from __future__ import annotations
 
 from structhash.io._opening import suffix_of, unreadable
+from structhash.io._remote import fetched
 from structhash.io.arrays import map_array, read_codes, write_npy
 from structhash.io.codes import CODE_SUFFIXES, Codes, holds_codes, load_codes, save_codes
 from structhash.io.dataset import Dataset, check_matrix
@@ -20,6 +21,7 @@ __all__ = [
     "Rows",
     "check_matrix",
     "facts",
+    "fetched",
     "holds_codes",
     "load_codes",
     "map_array",

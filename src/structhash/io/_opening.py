@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from structhash.io._remote import is_remote
 from structhash.io._signatures import check_is_file, recognise
 from structhash.io.container import what
 
@@ -66,6 +67,8 @@ def check_text(path: Path) -> None:
 
 def _recognise(path: Path) -> tuple[str, str]:
     """What a file is, ours or not, and what to do with it; "" where there is nothing to say."""
+    if is_remote(path):
+        return "", ""
     return what(path), recognise(path)[1]
 
 
@@ -73,12 +76,12 @@ def _recognise(path: Path) -> tuple[str, str]:
 def guard(path: Path, name: str = "its array", suffix: str = "") -> Iterator[None]:
     """Turn errors of the block into the ValueError of `unreadable`, which calls the array `name`.
 
-    numpy and zipfile raise a dozen kinds of error on damaged files. A PermissionError passes through.
+    numpy and zipfile raise a dozen kinds of error on damaged files. PermissionError and ConnectionError pass.
     `suffix` is the extension that the content should fit, by default that of the path.
     """
     try:
         yield
-    except PermissionError:
+    except (PermissionError, ConnectionError):
         raise
     except Exception as error:
         raise unreadable(path, suffix or path.suffix.lower(), error, name) from None

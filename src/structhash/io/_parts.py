@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.addresses import Address
 from structhash._numerics.validation import join_names
 from structhash.io._opening import suffix_of
+from structhash.io._remote import find_addresses
 from structhash.io.dataset import Dataset
 from structhash.io.formats.base import Ids, Rows, block_rows, regroup
 
@@ -40,7 +42,12 @@ def find_parts(path: Path, suffixes: Iterable[str]) -> list[Path] | None:
     ValueError
         If a folder holds no data file, or other files, or files of several kinds.
     """
-    if path.is_dir():
+    if isinstance(path, Address):
+        remote = None if path.copy else find_addresses(path)
+        if remote is None:
+            return None
+        found = [each for each in remote if each.name[0] not in "._"]
+    elif path.is_dir():
         found = [each for each in path.iterdir() if each.name[0] not in "._"]
     elif not path.exists() and _PATTERN & set(str(path)):
         found = [Path(name) for name in glob.glob(str(path))]
@@ -49,13 +56,18 @@ def find_parts(path: Path, suffixes: Iterable[str]) -> list[Path] | None:
     else:
         return None
     kinds = sorted({suffix_of(each) for each in found})
-    if len(kinds) != 1 or kinds[0] not in suffixes or not all(each.is_file() for each in found):
+    if len(kinds) != 1 or kinds[0] not in suffixes or not all(map(_is_file, found)):
         held = join_names(sorted(each.name for each in found)) or "no file of data"
         raise ValueError(
             f"cannot read {path}: it is not one file but holds {held}; give a folder or a pattern of data "
             "files of one extension"
         )
     return sorted(found, key=lambda each: (each.name, str(each)))
+
+
+def _is_file(path: Path) -> bool:
+    """Whether what a folder holds is a file."""
+    return not str(path).endswith("/") if isinstance(path, Address) else path.is_file()
 
 
 def join_datasets(path: Path, parts: Sequence[Path], found: Sequence[Dataset]) -> Dataset:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from structhash._numerics.addresses import as_path
 from structhash.io._opening import check_file, guard, unreadable
 from structhash.io._signatures import check_is_file
 from structhash.io.container import atomic, check_replaced
@@ -38,7 +39,7 @@ def map_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     ValueError
         If it is not a .npy file, is damaged, or holds Python objects.
     """
-    path = Path(path)
+    path = as_path(path)
     check_is_file(path)
     try:
         array = np.lib.format.open_memmap(path, mode="r")

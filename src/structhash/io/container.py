@@ -250,7 +250,7 @@ def _open(
     read: Callable[[BinaryIO, Head], Arrays] = lambda file, head: {},
 ) -> tuple[Header, Arrays]:
     """Read the full header, and arrays by `read`; every defect is a ValueError with path and reason."""
-    path = Path(path)
+    path = path if isinstance(path, Path) else Path(path)
     check_is_file(path)
     family = (kind or "").partition(".")[0]
     hint = _HINTS.get(family, "")

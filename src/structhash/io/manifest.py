@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from structhash._numerics.validation import describe
+from structhash.io._remote import fetched
 from structhash.io.container import atomic
 
 __all__ = ["MANIFEST", "Part", "finished_parts", "hash_file", "read_manifest", "write_manifest"]
@@ -33,6 +34,7 @@ class Part(NamedTuple):
 
 def hash_file(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal digits."""
+    path = fetched(path)
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.addresses import as_path
 from structhash._numerics.arrow import plain_ids, plain_values
 from structhash._numerics.validation import describe, join_names
 from structhash.io._opening import check_file, suffix_of
+from structhash.io._remote import fetched
 from structhash.io.formats._tables import open_table
 from structhash.metrics import MAX_GRADE
 
@@ -60,7 +62,7 @@ def read_qrels(
     """
     if unknown not in _UNKNOWN:
         raise ValueError(f"unknown={unknown!r}: give {' or '.join(_UNKNOWN)}")
-    path = Path(path)
+    path = fetched(as_path(path))
     query_rows, document_rows = _number("query", queries), _number("document", documents)
     found: list[tuple[int, int, int]] = []
     strange: list[str] = []

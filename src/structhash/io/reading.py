@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from structhash import pieces
+from structhash._numerics.addresses import as_path
 from structhash._numerics.validation import describe
 from structhash.io._opening import check_file, suffix_of
 from structhash.io._parts import find_parts, join_datasets, join_rows
+from structhash.io._remote import fetched, is_remote, readable
 from structhash.io.dataset import Dataset, check_dataset
 from structhash.io.formats._texts import Texts
 from structhash.io.formats.base import Format, Rows
@@ -42,7 +44,7 @@ def read(
     Parameters
     ----------
     path : str or path
-        A file, or several as one data set: a folder, or a pattern such as ``vectors/*.parquet``.
+        A file, or several as one data set: a folder, or a pattern such as ``vectors/*.parquet``; an address.
     header : bool, optional
         Whether the first line of a .csv file names the columns.
     label : str, optional
@@ -65,8 +67,8 @@ def read(
 
     Raises
     ------
-    FileNotFoundError, ValueError
-        If the file is missing, empty, damaged or no data set (X is missing or not finite, a cell is no number,
+    FileNotFoundError, ConnectionError, ValueError
+        If the file is missing, does not arrive, is empty, damaged or no data set (X is missing or not finite,
         lengths differ), its extension is unknown, a question is open, or it takes no such keyword.
 
     Examples
@@ -79,7 +81,7 @@ def read(
     """
     settings: dict[str, Any] = {"header": header, "label": label, "ignore": ignore, "features": features}
     settings |= {"column": column, "id": id, "text": text, "text_model": text_model}
-    return _read_all(Path(path), settings, query_file, qrels)
+    return _read_all(as_path(path), settings, query_file, qrels)
 
 
 def _read_all(
@@ -92,7 +94,7 @@ def _read_all(
     data = _read(path, settings)
     query_ids = range(len(data.Q)) if data.Q is not None else _ids(data)
     if query_file is not None:
-        asked = _read_queries(data, path, Path(query_file), settings)
+        asked = _read_queries(data, path, as_path(query_file), settings)
         data, query_ids = check_dataset(data._replace(Q=asked.X), path), _ids(asked)
     return data if qrels is None else _judged(data, path, qrels, query_ids)
 
@@ -122,7 +124,8 @@ def _read_queries(data: Dataset, path: Path, queries: Path, settings: Mapping[st
 def _read(path: Path, settings: Mapping[str, Any]) -> Dataset:
     """`read` of a file, or of all files of a folder or a pattern."""
     if (parts := find_parts(path, _formats())) is None:
-        return check_dataset(_format_of(path, settings).read(path), path)
+        made, place = _opened(path, settings)
+        return check_dataset(made.read(place), path)
     opened = {part: read_rows(part, **settings)._replace(blocks=iter(())) for part in parts}
     join_rows(path, parts, opened.__getitem__)  # refuses parts that differ
     used = [part for part in parts if opened[part].shape[0]] or parts
@@ -148,9 +151,10 @@ def read_rows(path: str | os.PathLike[str] | Sequence[Path], queries: bool = Fal
     """
     if not isinstance(path, (str, os.PathLike)):
         return _join(f"{path[0]} and {len(path) - 1} other files", path, queries, settings)
-    path = Path(path)
+    path = as_path(path)
     if (parts := find_parts(path, _formats())) is None:
-        return _format_of(path, settings).rows(path, queries)
+        made, place = _opened(path, settings)
+        return made.rows(place, queries)
     return _join(path, parts, queries, settings)
 
 
@@ -175,12 +179,13 @@ def facts(path: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
     >>> facts(path)
     {'kind': 'data', 'rows': 2, 'features': 2, 'dtype': 'float64'}
     """
-    path = Path(path)
+    path = as_path(path)
     if (parts := find_parts(path, _formats())) is not None:
         found = [facts(part, **settings) for part in parts]
         first = next((each for each in found if each["rows"]), found[0])
         return first | {"rows": sum(each["rows"] for each in found), "files": len(parts)}
-    return _format_of(path, settings).facts(path)
+    made, place = _opened(path, settings)
+    return made.facts(place)
 
 
 def suffixes() -> tuple[str, ...]:
@@ -198,15 +203,20 @@ def _formats() -> dict[str, type[Format]]:
     return {suffix: piece for piece in found.values() for suffix in piece.suffixes}
 
 
-def _format_of(path: Path, settings: Mapping[str, Any]) -> Format:
-    """The format of an existing file, with the settings that are given; ValueError if it lacks one of them."""
+def _opened(path: Path, settings: Mapping[str, Any]) -> tuple[Format, Path]:
+    """The format of an existing file, with the settings that are given, and where it reads the file.
+
+    ValueError if the format lacks one of the settings.
+    """
     known = _formats()
-    check_file(path, known)
+    if suffix_of(path) in known:
+        path = readable(path) if known[suffix_of(path)].reads_addresses else fetched(path)
+    if not is_remote(path) or suffix_of(path) not in known:
+        check_file(path, known)
     piece: Any = known[suffix_of(path)] if settings.get("text") is None else Texts
     takes = {field.name for field in fields(piece)}
     given = {name: value for name, value in settings.items() if value is not None and value != ()}
     if lacking := sorted(given.keys() - takes - {"features"}):
         words = " and ".join(f"{name}={describe(given[name])}" for name in lacking)
         raise ValueError(f"{words}: {path.suffix} files have no such choice; leave it out for {path}")
-    made: Format = piece(**{name: value for name, value in given.items() if name in takes})
-    return made
+    return piece(**{name: value for name, value in given.items() if name in takes}), path

@@ -87,7 +87,7 @@ def check_k(k: int, n_queries: int, ntotal: int) -> int:
         raise ValueError(f"k must be at least 1, got {describe(k)}")
     if max(n_queries, 1) * (k - ntotal) > _MAX_EMPTY_PLACES:
         raise ValueError(
-            f"k={describe(k)}: the index has only {ntotal} codes, so nearly all places of the result would be "
+            f"k={describe(k)}: there are only {ntotal} codes, so nearly all places of the result would be "
             f"empty; give k of at most {max(ntotal, 1)}"
         )
     return k

@@ -71,11 +71,22 @@ class SQLStore(Store):
             self._run(connection, f"DROP TABLE {name}")
         id_type, code_type = self._id_type(about.id_kind), self.code_type.format(n_bits=about.n_bits)
         self._run(connection, f"CREATE TABLE {name} (id {id_type} NOT NULL, code {code_type} NOT NULL)")
-        for part in row_slices(len(codes), _ROWS_AT_ONCE):
-            self._load(connection, ids[part].tolist(), bit_texts(codes[part], about.n_bits))
+        self._add(connection, about, codes, ids)
         said = header(about).replace("'", "''").replace("%", self._percent)
         self._run(connection, f"COMMENT ON TABLE {name} IS '{said}'")
         self._finish(connection, about)
+
+    def _add(self, connection: Any, about: StoreInfo, codes: NDArray[np.uint8], ids: NDArray[Any]) -> None:
+        for part in row_slices(len(codes), _ROWS_AT_ONCE):
+            self._load(connection, ids[part].tolist(), bit_texts(codes[part], about.n_bits))
+
+    def _first_known(self, connection: Any, kind: str, ids: list[Any]) -> Any:
+        statement = f"SELECT min(id) FROM {self._quoted()} WHERE id IN ({self._chosen(kind)})"
+        for part in row_slices(len(ids), _ROWS_AT_ONCE):
+            ((found,),) = self._run(connection, statement, [ids[part]])
+            if found is not None:
+                return found
+        return None
 
     def _nearest(
         self, connection: Any, about: StoreInfo, queries: NDArray[np.uint8] | PreparedQueries, k: int
@@ -112,9 +123,12 @@ class SQLStore(Store):
         return f"CAST({number} + (({') + ('.join(groups)})) AS REAL)"
 
     def _delete(self, connection: Any, kind: str, ids: list[Any]) -> list[Any]:
-        chosen = f"SELECT unnest(CAST({self.mark} AS {'TEXT' if kind == 'text' else 'BIGINT'}[]))"
-        statement = f"DELETE FROM {self._quoted()} WHERE id IN ({chosen}) RETURNING id"
+        statement = f"DELETE FROM {self._quoted()} WHERE id IN ({self._chosen(kind)}) RETURNING id"
         return [row[0] for row in self._run(connection, statement, [ids])]
+
+    def _chosen(self, kind: str) -> str:
+        """The rows of a parameter that is a list of ids."""
+        return f"SELECT unnest(CAST({self.mark} AS {'TEXT' if kind == 'text' else 'BIGINT'}[]))"
 
     def _id_type(self, kind: str) -> str:
         """The type of the column of ids."""

@@ -45,8 +45,8 @@ class StoreInfo:
 class Store:
     """A table of codes in a database.
 
-    A subclass implements `_connected`, `_about`, `_write`, `_nearest` and `_delete`. It imports its library
-    inside its methods. Results are those of `structhash.search.Exact`, in the same order.
+    A subclass implements `_connected`, `_about`, `_write`, `_first_known`, `_add`, `_nearest` and `_delete`. It
+    imports its library inside its methods. Results are those of `structhash.search.Exact`, in the same order.
 
     Parameters
     ----------
@@ -99,14 +99,40 @@ class Store:
         ImportError
             If the library of the database is not installed.
         """
-        if not isinstance(source, str | None):
-            raise TypeError(f"source={describe(source)}: give the text of HashEncoder.fingerprint(), or None")
-        index = Exact(check_n_bits(n_bits))
-        index.add(codes, ids)
-        kind = "text" if index.id_kind == "text" else "numbers"
-        about = StoreInfo(index.n_bits, len(index), kind, source)
+        about, table, sorted_ids = _checked(codes, n_bits, ids, source)
         with self._connected(writes=True) as connection:
-            self._write(connection, about, index.table()[0], index.ids, replace)
+            self._write(connection, about, table, sorted_ids, replace)
+
+    def append(
+        self, codes: NDArray[np.uint8], n_bits: int, ids: ArrayLike, *, source: str | None = None
+    ) -> None:
+        """Add codes of the same model to the table: all of them or, when it fails or is killed, none.
+
+        Parameters
+        ----------
+        codes, n_bits, source
+            As in `export`. The table has codes of this length and this source.
+        ids : array of shape (n,)
+            Numbers or text, as the store has them. Unique, none of them in the store.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the codes or the ids break a rule above, or there is no table that `export` made.
+        OSError, ImportError
+            As in `export`.
+        """
+        _check_given(ids)
+        about, table, sorted_ids = _checked(codes, n_bits, ids, source)
+        with self._connected(writes=True) as connection:
+            self._wait_for_writers(connection)
+            _check_same(self._about(connection), about)
+            there = self._first_known(connection, about.id_kind, sorted_ids.tolist())
+            if there is not None:
+                raise ValueError(
+                    f"id {describe(there)} is in the store already, and so no code was added; give new ids"
+                )
+            self._add(connection, about, table, sorted_ids)
 
     def search(self, queries: NDArray[np.uint8] | PreparedQueries, k: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Find the `k` nearest codes of each query, ordered by (distance, id).
@@ -157,8 +183,7 @@ class Store:
         OSError, ImportError
             As in `export`.
         """
-        if ids is None:
-            raise TypeError("ids must be whole numbers or text, got None; give the ids to remove")
+        _check_given(ids)
         given = Exact(8)
         given.add(np.zeros((np.size(ids), 1), np.uint8), ids)
         with self._connected(writes=True) as connection:
@@ -188,6 +213,20 @@ class Store:
         """Make the table. The codes are checked, and the ids ascend."""
         raise NotImplementedError
 
+    def _wait_for_writers(self, connection: Any) -> None:
+        """Let no other process write into the table until the transaction ends.
+
+        By default nothing: the transaction itself does it.
+        """
+
+    def _first_known(self, connection: Any, kind: str, ids: list[Any]) -> Any:
+        """The smallest of the ids, which ascend, that is in the table; None if none is."""
+        raise NotImplementedError
+
+    def _add(self, connection: Any, about: StoreInfo, codes: NDArray[np.uint8], ids: NDArray[Any]) -> None:
+        """Add codes to the table. They fit it, and the ids are new and ascend."""
+        raise NotImplementedError
+
     def _nearest(
         self, connection: Any, about: StoreInfo, queries: NDArray[np.uint8] | PreparedQueries, k: int
     ) -> Iterator[Sequence[tuple[float, Any]]]:
@@ -197,3 +236,43 @@ class Store:
     def _delete(self, connection: Any, kind: str, ids: list[Any]) -> list[Any]:
         """Remove codes; returns the ids that were there."""
         raise NotImplementedError
+
+
+def _checked(
+    codes: NDArray[np.uint8], n_bits: int, ids: ArrayLike | None, source: str | None
+) -> tuple[StoreInfo, NDArray[np.uint8], NDArray[Any]]:
+    """What codes are, and the codes and ids in ascending order of ids; errors if one of these is not valid."""
+    if not isinstance(source, str | None):
+        raise TypeError(f"source={describe(source)}: give the text of HashEncoder.fingerprint(), or None")
+    index = Exact(check_n_bits(n_bits))
+    index.add(codes, ids)
+    kind = "text" if index.id_kind == "text" else "numbers"
+    return StoreInfo(index.n_bits, len(index), kind, source), index.table()[0], index.ids
+
+
+def _check_given(ids: ArrayLike | None) -> None:
+    """TypeError if there are no ids."""
+    if ids is None:
+        raise TypeError("ids must be whole numbers or text, got None; give the ids")
+
+
+def _check_same(there: StoreInfo, added: StoreInfo) -> None:
+    """Refuse codes of another length or model, and ids of another kind, than those in the store."""
+    if added.n_bits != there.n_bits:
+        raise ValueError(
+            f"the table has codes of {there.n_bits} bits, got {added.n_bits}; give codes of one length"
+        )
+    if added.source != there.source:
+        raise ValueError(
+            f"the table has codes of {_model(there)}, got codes of {_model(added)}; give codes of one "
+            "model, and name it (source; on the command line, index --model)"
+        )
+    if added.ntotal and added.id_kind != there.id_kind:
+        raise TypeError(
+            f"this store has ids that are {there.id_kind}, got {added.id_kind}; give {there.id_kind}"
+        )
+
+
+def _model(about: StoreInfo) -> str:
+    """The model of codes, for messages."""
+    return "an unnamed model" if about.source is None else f"model {about.source}"

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from structhash._numerics.optional import not_installed
+from structhash.stores._files import deleted_on_error
 from structhash.stores._sql import SQLStore
 
 __all__ = ["Duckdb"]
@@ -55,7 +56,9 @@ class Duckdb(SQLStore):
             import duckdb
         except ImportError as error:
             raise not_installed("duckdb", "Duckdb", "stores", error) from error
-        if not writes and not Path(self.place).exists():
+        path = Path(self.place)
+        new = not path.exists()
+        if new and not writes:
             raise FileNotFoundError(f"no such file: {self.place}; export codes first")
         try:
             # within a process, DuckDB refuses a reader beside a writer
@@ -63,8 +66,9 @@ class Duckdb(SQLStore):
                 if connection.execute(_FILE_OF_DATABASE).fetchone() == (None,):  # a .csv is read into memory
                     raise ValueError(f"place={self.place!r}: it is no DuckDB file; give the path of one")
                 connection.execute("BEGIN TRANSACTION")
-                yield connection
-                connection.execute("COMMIT")
+                with deleted_on_error(connection, path, new, "FROM duckdb_tables()"):
+                    yield connection
+                    connection.execute("COMMIT")
         except duckdb.Error as error:
             raise OSError(f"DuckDB cannot use {self.place}: {error}") from error
 

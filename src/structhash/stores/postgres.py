@@ -71,6 +71,10 @@ class Postgres(SQLStore):
         found = self._run(connection, statement, [name])
         return found[0][0] if found else None
 
+    def _wait_for_writers(self, connection: Any) -> None:
+        if self._comment(connection) is not None:
+            self._run(connection, f"LOCK TABLE {self._quoted()} IN SHARE ROW EXCLUSIVE MODE")
+
     def _load(self, connection: Any, ids: list[Any], bits: list[str]) -> None:
         statement = f"COPY {self._quoted()} (id, code) FROM STDIN".replace("%%", "%")  # it has no parameters
         with connection.cursor() as cursor, cursor.copy(statement) as copy:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from structhash.codes import PreparedQueries
 from structhash.search import Exact
+from structhash.stores._files import deleted_on_error
 from structhash.stores._header import check_replaced, header, read_header
 from structhash.stores.base import Store, StoreInfo
 
@@ -48,14 +49,16 @@ class SQLite(Store):
     @contextmanager
     def _connected(self, writes: bool) -> Iterator[Any]:
         path = Path(self.place).absolute()
-        if not writes and not path.exists():
+        new = not path.exists()
+        if new and not writes:
             raise FileNotFoundError(f"no such file: {self.place}; export codes first")
         address = f"{path.as_uri()}?mode={'rwc' if writes else 'rw'}"
         try:
             with closing(sqlite3.connect(address, isolation_level=None, uri=True)) as connection:
                 connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-                yield connection
-                connection.execute("COMMIT")
+                with deleted_on_error(connection, path, new, "SELECT name FROM sqlite_master"):
+                    yield connection
+                    connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise OSError(f"SQLite cannot use {self.place}: {error}") from error
 
@@ -76,8 +79,15 @@ class SQLite(Store):
             f"CREATE TABLE {name} (id {id_type} PRIMARY KEY NOT NULL, "
             f"code BLOB NOT NULL CHECK (length(code) = {codes.shape[1]}) /* {said} */)"
         )
+        self._add(connection, about, codes, ids)
+
+    def _first_known(self, connection: Any, kind: str, ids: list[Any]) -> Any:
+        statement = f"SELECT id FROM {self._quoted()} WHERE id = ?"
+        return next((each for each in ids if connection.execute(statement, [each]).fetchone()), None)
+
+    def _add(self, connection: Any, about: StoreInfo, codes: NDArray[np.uint8], ids: NDArray[Any]) -> None:
         rows = ((i, code.tobytes()) for i, code in zip(ids.tolist(), codes))
-        connection.executemany(f"INSERT INTO {name} VALUES (?, ?)", rows)
+        connection.executemany(f"INSERT INTO {self._quoted()} VALUES (?, ?)", rows)
 
     def _nearest(
         self, connection: Any, about: StoreInfo, queries: NDArray[np.uint8] | PreparedQueries, k: int

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from structhash._numerics.arrow import import_arrow
 from structhash.io._opening import guard
+from structhash.io._remote import opened
 
 _BUFFER = 2**20  # bytes; without a buffer, a column of a whole row group is read at once
 
@@ -31,12 +32,12 @@ class Table(NamedTuple):
 def open_table(path: Path) -> Table:
     """Open a file; ValueError if it is damaged or of another kind."""
     arrow = import_arrow(f"{path.suffix.lower()} files: reading {path}")
-    with guard(path, "a column"):
+    with guard(path, "a column"), opened(path) as source:
         if path.suffix.lower() == ".parquet":
-            with arrow.parquet.ParquetFile(path) as file:
+            with arrow.parquet.ParquetFile(source) as file:
                 return Table(file.schema_arrow, file.metadata.num_rows, _guarded(path, _parquet_batches))
-        with arrow.OSFile(str(path)) as source:
-            reader = arrow.ipc.open_file(source)
+        with _arrow_file(arrow, source) as file:
+            reader = arrow.ipc.open_file(file)
             return Table(reader.schema, reader.count_rows(), _guarded(path, _ipc_batches))
 
 
@@ -52,17 +53,23 @@ def _guarded(path: Path, read: Callable[..., Iterator[Any]]) -> Callable[[list[s
 
 def _parquet_batches(path: Path, columns: list[str], rows: int) -> Iterator[Any]:
     """Batches of a Parquet file, which is read page by page: a row group may be larger than the memory."""
-    with import_arrow("Parquet").parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
+    ParquetFile = import_arrow("Parquet").parquet.ParquetFile
+    with opened(path) as source, ParquetFile(source, buffer_size=_BUFFER, pre_buffer=False) as file:
         yield from file.iter_batches(rows, columns=columns)
 
 
 def _ipc_batches(path: Path, columns: list[str], rows: int) -> Iterator[Any]:
     """Batches of an Arrow file, as they are in the file."""
     arrow = import_arrow("Arrow")
-    with arrow.OSFile(str(path)) as source:
-        places = arrow.ipc.open_file(source).schema
+    with opened(path) as source, _arrow_file(arrow, source) as file:
+        places = arrow.ipc.open_file(file).schema
         wanted = sorted(places.get_field_index(name) for name in columns)
         options = arrow.ipc.IpcReadOptions(included_fields=wanted)
-        reader = arrow.ipc.open_file(source, options=options)
+        reader = arrow.ipc.open_file(file, options=options)
         for i in range(reader.num_record_batches):
             yield reader.get_batch(i)
+
+
+def _arrow_file(arrow: Any, source: Any) -> Any:
+    """A file of Arrow from what `opened` gives."""
+    return arrow.OSFile(source) if isinstance(source, str) else arrow.PythonFile(source, "r")

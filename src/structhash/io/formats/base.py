@@ -71,9 +71,12 @@ class Format:
     ----------
     suffixes : tuple of str
         Extensions of its files, lower case, with the dot. No two formats share one.
+    reads_addresses : bool
+        Whether `read`, `rows` and `facts` take an address, too. Otherwise they get a copy.
     """
 
     suffixes: ClassVar[tuple[str, ...]] = ()
+    reads_addresses: ClassVar[bool] = False
 
     def read(self, path: Path) -> Dataset:
         """Read a data set.

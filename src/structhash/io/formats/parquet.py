@@ -72,6 +72,7 @@ class Parquet(Format):
     features: Sequence[str] | None = None
 
     suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".arrow", ".feather")
+    reads_addresses: ClassVar[bool] = True
 
     def read(self, path: Path) -> Dataset:
         """Read the vectors or the features, the labels and the ids.
