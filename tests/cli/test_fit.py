@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from structhash import CGHash, DistilHash, Neighbours, Qrels, StructHash, load_model
+from structhash import AdditiveHash, CGHash, DistilHash, Neighbours, Qrels, StructHash, load_model
 from structhash.io import load_codes
 from structhash.pieces import names
 from structhash.training.selection import split
@@ -182,6 +182,12 @@ def test_unlabeled_rows(machine, here, tmp_path, method):
     assert facts["embedding"] == embedding
     expected = DistilHash(4, embedding=embedding, random_state=0)
     assert_same(tmp_path / "m", expected.fit(X[:200], Y[:200], unlabeled=X[200:500]))
+
+
+def test_unlabeled_rows_beside_labels_for_sums(machine, here, tmp_path):
+    words = ("-o", tmp_path / "m", "--bits", 8, "--method", "additivehash", "--unlabeled", "x.npy")
+    assert machine("fit", "train.npz", *words)["embedding"] == "mixture"
+    assert_same(tmp_path / "m", AdditiveHash(8, random_state=0).fit(X[:200], Y[:200], unlabeled=X[200:500]))
 
 
 @pytest.mark.parametrize("data", ["x.npy", "test.npz"])

@@ -9,7 +9,7 @@ from scipy.stats import mannwhitneyu, ttest_1samp
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import euclidean_distances
 
-from structhash import DistilHash
+from structhash import AdditiveHash, DistilHash
 from structhash.evaluation import judge_drift, seen_classes
 from structhash.evaluation._shifts import bit_shift, distance_shift
 from structhash.pieces import load
@@ -234,3 +234,13 @@ def test_codes_that_are_no_bits_have_no_means(tmp_path):
     assert product.new_class_share(X) == 0
     assert found.verdict == "keep"
     assert 0.2 < found.gain.model < 0.95
+
+
+def test_sums_learned_from_labels_are_judged_by_labels():
+    model = AdditiveHash(16, random_state=0).fit(X[OLD], Y[OLD])
+    with pytest.raises(ValueError, match="learned from labels, and nothing is there to judge it by"):
+        judge_drift(model, X[NEW])
+    found = judge_drift(model, X[NEW], Y[NEW])
+    assert found.verdict == "keep"
+    assert found.gain.measure == "precision@10"
+    assert judge_drift(AdditiveHash(16, random_state=0).fit(X[OLD]), X[NEW]).gain.measure == "recall@10"

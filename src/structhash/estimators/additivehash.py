@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 from weakref import WeakKeyDictionary
@@ -170,11 +170,20 @@ class AdditiveHash(CentroidEncoder):
         self._store(checked.columns, fitted)
         return self
 
+    def steps(self, X: Any, y: Any = None, *, unlabeled: Any = None) -> Iterator[Any]:
+        """`fit`, which has no steps of its own; see `EncoderContract.steps`."""
+        self.fit(X, y, unlabeled=unlabeled)
+        yield from ()
+
     def about(self) -> dict[str, Any]:
         """The embedding, and the share of the squared length of the training rows that codes leave over."""
         embedding = {} if self.embedding_state_ is None else {"embedding": "mixture"}
         left = f"{100 * self.errors_[-1]:.1f} percent of the squared length of training rows"
         return {**embedding, "left over": left}
+
+    def learned_from_labels(self) -> bool:
+        """See `EncoderContract.learned_from_labels`."""
+        return self.embedding_state_ is not None
 
     def _learn(self, rows: _Learned, rng: np.random.Generator) -> dict[str, Any]:
         """Fitted attributes."""

@@ -134,6 +134,10 @@ class EncoderContract:
         """What ``reader="auto"`` is in `HashEncoder.prepare_queries`: "bits" with labels, "real" without."""
         return "bits" if self.needs_y() else "real"
 
+    def learned_from_labels(self) -> bool:
+        """Whether the codes of a fitted encoder say which class a row is of."""
+        return self.default_reader() == "bits"
+
     def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
         """Prepared queries (q, d), finite floats. Called only where not `codes_are_bits`."""
         raise NotImplementedError

@@ -138,7 +138,7 @@ def _measure(
     encoder: HashEncoder, X: NDArray[Any], y: Any, before: NDArray[Any] | None, k: int, seed: int
 ) -> Drift:
     """What can be measured, without a verdict."""
-    by_labels = encoder.default_reader() == "bits"
+    by_labels = encoder.learned_from_labels()
     share = encoder.new_class_share(X) if by_labels else None
     labels = y if by_labels else None
     gain = None if by_labels and y is None else _refit_gain(encoder, X, labels, k, seed)
