@@ -153,16 +153,23 @@ def test_streams_that_cannot_be_written(here, line, status, said):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1", "utf-16"])
-def test_a_terminal_of_another_encoding_shows_names_escaped(here, tmp_path, encoding):
-    name = f"{tmp_path}/漢ü"
-    status, _, error = shell(
-        f"structhash fit train.npz -o '{name}' --method lsh", here, PYTHONIOENCODING=encoding
-    )
+def test_a_terminal_of_another_encoding_shows_names_escaped(in_a_process, here, tmp_path, encoding):
+    name, out, err = f"{tmp_path}/漢ü", tmp_path / "out", tmp_path / "err"
+    code = f"""
+import sys
+from structhash.cli.commands import app
+for stream in (sys.stdout, sys.stderr):
+    stream.reconfigure(encoding={encoding!r})
+app(sys.argv[1:])
+"""
+    for words in (["fit", "train.npz", "-o", name, "--method", "lsh"], ["info", name], ["info", name, "--json"]):
+        out.write_bytes(b"")
+        assert in_a_process(code, *words, out=out, err=err) == 0
+        assert out.read_bytes()
+        assert err.read_bytes() == b""
+    status, text, error = shell("structhash --help", here, PYTHONIOENCODING=encoding)
     assert (status, error) == (0, "")
-    for line in (f"structhash info '{name}'", f"structhash info '{name}' --json", "structhash --help"):
-        status, text, error = shell(line, here, PYTHONIOENCODING=encoding)
-        assert (status, error) == (0, ""), line
-        assert text
+    assert text
 
 
 @pytest.mark.slow
@@ -178,7 +185,7 @@ def test_names_that_are_no_text_are_written_and_shown(here, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_ends_a_command_and_leaves_nothing(here, tmp_path, number):
+def test_a_signal_ends_a_command_and_leaves_nothing(in_a_process, here, tmp_path, number):
     code = f"""
 import os
 from structhash.cli.commands import app
@@ -188,13 +195,13 @@ def slow(*words, **more):
     whole(*words, **more)
     os.kill(os.getpid(), {int(number)})
 container.write_file = slow
-app(["fit", "train.npz", "--method", "lsh", "-o", "{tmp_path}/m"])
+app(["fit", "train.npz", "--method", "lsh", "-o", "{tmp_path}/new/m"])
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 128 + number
+    (tmp_path / "new").mkdir()
+    assert in_a_process(code, err=tmp_path / "err") == 128 + number
     said = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
-    assert done.stderr == f"{said}\n"
-    assert os.listdir(tmp_path) == []
+    assert (tmp_path / "err").read_text() == f"{said}\n"
+    assert os.listdir(tmp_path / "new") == []
 
 
 def test_unfinished_work_is_a_line_and_status_1(run, here, monkeypatch, tmp_path):
