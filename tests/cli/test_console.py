@@ -162,7 +162,11 @@ for stream in (sys.stdout, sys.stderr):
     stream.reconfigure(encoding={encoding!r})
 app(sys.argv[1:])
 """
-    for words in (["fit", "train.npz", "-o", name, "--method", "lsh"], ["info", name], ["info", name, "--json"]):
+    for words in (
+        ["fit", "train.npz", "-o", name, "--method", "lsh"],
+        ["info", name],
+        ["info", name, "--json"],
+    ):
         out.write_bytes(b"")
         assert in_a_process(code, *words, out=out, err=err) == 0
         assert out.read_bytes()
