@@ -151,13 +151,14 @@ def plain_web(serve):
 
 
 _FORKS = """
-import json, os, pkgutil, signal, sys, time
+import gc, json, os, pkgutil, signal, sys, time
 import numpy, structhash.cli, structhash.search
 from structhash.pieces import classes
 for each in pkgutil.iter_modules(structhash.cli.__path__, "structhash.cli."):
     __import__(each.name)
 classes("stores")
 classes("baselines")["lsh"](4).fit(numpy.eye(9)).encode(numpy.eye(9))
+gc.freeze()  # or each fork would look through all these objects when it ends
 for line in sys.stdin:
     order = json.loads(line)
     child = os.fork()
@@ -171,9 +172,9 @@ for line in sys.stdin:
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 else:
     sys.exit()
+os.chdir(order["folder"])
 for number, path in enumerate(order["streams"]):
     os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), number)
-os.chdir(order["folder"])
 os.environ.update(order["variables"])
 sys.argv[1:] = order["words"]
 exec(order["code"], {"__name__": "__main__"})

@@ -151,24 +151,27 @@ def test_streams_that_cannot_be_written(here, line, status, said):
     assert found[0] == status or status is None
 
 
+ENCODED = """
+import sys
+from structhash.cli.commands import app
+encoding = sys.argv.pop(1)
+for stream in (sys.stdout, sys.stderr):
+    stream.reconfigure(encoding=encoding)
+app()
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1", "utf-16"])
 def test_a_terminal_of_another_encoding_shows_names_escaped(in_a_process, here, tmp_path, encoding):
     name, out, err = f"{tmp_path}/漢ü", tmp_path / "out", tmp_path / "err"
-    code = f"""
-import sys
-from structhash.cli.commands import app
-for stream in (sys.stdout, sys.stderr):
-    stream.reconfigure(encoding={encoding!r})
-app(sys.argv[1:])
-"""
     for words in (
         ["fit", "train.npz", "-o", name, "--method", "lsh"],
         ["info", name],
         ["info", name, "--json"],
     ):
         out.write_bytes(b"")
-        assert in_a_process(code, *words, out=out, err=err) == 0
+        assert in_a_process(ENCODED, encoding, *words, out=out, err=err) == 0
         assert out.read_bytes()
         assert err.read_bytes() == b""
     status, text, error = shell("structhash --help", here, PYTHONIOENCODING=encoding)
@@ -177,14 +180,16 @@ app(sys.argv[1:])
 
 
 @pytest.mark.slow
-def test_names_that_are_no_text_are_written_and_shown(here, tmp_path):
-    path = os.fsencode(tmp_path) + b"/\xff\xfe"
-    words = [*CLI, "fit", "train.npz", "--method", "lsh", "-o", path]
-    done = subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert os.listdir(os.fsencode(tmp_path)) == [b"\xff\xfe"]
-    assert b"\\udcff" in done.stdout
-    assert subprocess.run([*CLI, "info", path, "--json"], capture_output=True).returncode == 0
+def test_names_that_are_no_text_are_written_and_shown(in_a_process, here, tmp_path):
+    folder, out, err = tmp_path / "new", tmp_path / "out", tmp_path / "err"
+    folder.mkdir()
+    path = os.fsdecode(os.fsencode(folder) + b"/\xff\xfe")
+    words = ["utf-8", "fit", "train.npz", "--method", "lsh", "-o", path]
+    assert in_a_process(ENCODED, *words, out=out, err=err) == 0
+    assert err.read_bytes() == b""
+    assert os.listdir(os.fsencode(folder)) == [b"\xff\xfe"]
+    assert b"\\udcff" in out.read_bytes()
+    assert in_a_process(ENCODED, "utf-8", "info", path, "--json") == 0
 
 
 @pytest.mark.slow

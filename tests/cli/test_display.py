@@ -91,22 +91,19 @@ def test_a_bar_shows_nothing_elsewhere(capsys):
         ("search m.index many.npy --model m -k 1 -o o.npz", b"9000 of 9000 queries"),
     ],
 )
-def test_many_rows_and_queries_show_progress_on_a_terminal(here, tmp_path, words, shown):
+def test_many_rows_and_queries_show_progress_on_a_terminal(
+    in_a_process, here, tmp_path, monkeypatch, words, shown
+):
     np.save(tmp_path / "many.npy", np.tile(np.load("x.npy"), (30, 1)))
     given = [str(here / word) if word in ("m", "m.index") else word for word in words.split()]
     ours, theirs = pty.openpty()
-    ended = subprocess.run(
-        [sys.executable, "-m", "structhash", *given],
-        stdout=-1,
-        stderr=theirs,
-        check=True,
-        cwd=tmp_path,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
-    )
+    monkeypatch.chdir(tmp_path)
+    terminal = {"err": os.ttyname(theirs), "TERM": "xterm", "COLUMNS": "200"}
+    assert in_a_process("from structhash.cli.commands import app; app()", *given, out="out", **terminal) == 0
     os.close(theirs)
     assert shown in os.read(ours, 1 << 16)
     os.close(ours)
-    assert b"of 9000" not in ended.stdout
+    assert "of 9000" not in (tmp_path / "out").read_text()
 
 
 @pytest.mark.slow
