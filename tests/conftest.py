@@ -187,6 +187,8 @@ def in_a_process():
 
     Each process is a fork of one that has imported the library, which takes seconds.
     """
+    if not hasattr(os, "fork"):
+        pytest.skip("this system has no fork")
     with subprocess.Popen(
         [sys.executable, "-c", _FORKS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as first:
