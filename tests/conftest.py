@@ -1,6 +1,7 @@
 """Data and small problems that several test modules use."""
 
 import importlib
+import json
 import os
 import shutil
 import subprocess
@@ -147,6 +148,62 @@ def web(serve):
 def plain_web(serve):
     """A web server that gives whole files only, and lists folders."""
     return serve(PLAIN_SERVER)
+
+
+_FORKS = """
+import gc, json, os, pkgutil, signal, sys, time
+import numpy, structhash.cli, structhash.search
+from structhash.pieces import classes
+for each in pkgutil.iter_modules(structhash.cli.__path__, "structhash.cli."):
+    __import__(each.name)
+classes("stores")
+classes("baselines")["lsh"](4).fit(numpy.eye(9)).encode(numpy.eye(9))
+gc.freeze()  # or each fork would look through all these objects when it ends
+for line in sys.stdin:
+    order = json.loads(line)
+    child = os.fork()
+    if not child:
+        break
+    end = time.monotonic() + (order["seconds"] or 1e9)
+    while not os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.002)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+os.chdir(order["folder"])
+for number, path in enumerate(order["streams"]):
+    os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), number)
+os.environ.update(order["variables"])
+sys.argv[1:] = order["words"]
+exec(order["code"], {"__name__": "__main__"})
+"""
+
+
+@pytest.fixture(scope="session")
+def in_a_process():
+    """A function that runs code in a process of its own and returns its exit status.
+
+    Each process is a fork of one that has imported the library, which takes seconds.
+    """
+    if not hasattr(os, "fork"):
+        pytest.skip("this system has no fork")
+    with subprocess.Popen(
+        [sys.executable, "-c", _FORKS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as first:
+
+        def run(code, *words, out=os.devnull, err=os.devnull, seconds=None, **variables):
+            """Run code with these words as its arguments, and kill it after some seconds."""
+            streams = [os.devnull, str(out), str(err)]
+            order = {"code": code, "words": [str(word) for word in words], "folder": os.getcwd()}
+            order |= {"streams": streams, "seconds": seconds, "variables": variables}
+            first.stdin.write(json.dumps(order) + "\n")
+            first.stdin.flush()
+            return int(first.stdout.readline())
+
+        yield run
+        first.stdin.close()
 
 
 @pytest.fixture

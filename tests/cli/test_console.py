@@ -151,34 +151,50 @@ def test_streams_that_cannot_be_written(here, line, status, said):
     assert found[0] == status or status is None
 
 
+ENCODED = """
+import sys
+from structhash.cli.commands import app
+encoding = sys.argv.pop(1)
+for stream in (sys.stdout, sys.stderr):
+    stream.reconfigure(encoding=encoding)
+app()
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1", "utf-16"])
-def test_a_terminal_of_another_encoding_shows_names_escaped(here, tmp_path, encoding):
-    name = f"{tmp_path}/漢ü"
-    status, _, error = shell(
-        f"structhash fit train.npz -o '{name}' --method lsh", here, PYTHONIOENCODING=encoding
-    )
+def test_a_terminal_of_another_encoding_shows_names_escaped(in_a_process, here, tmp_path, encoding):
+    name, out, err = f"{tmp_path}/漢ü", tmp_path / "out", tmp_path / "err"
+    for words in (
+        ["fit", "train.npz", "-o", name, "--method", "lsh"],
+        ["info", name],
+        ["info", name, "--json"],
+    ):
+        out.write_bytes(b"")
+        assert in_a_process(ENCODED, encoding, *words, out=out, err=err) == 0
+        assert out.read_bytes()
+        assert err.read_bytes() == b""
+    status, text, error = shell("structhash --help", here, PYTHONIOENCODING=encoding)
     assert (status, error) == (0, "")
-    for line in (f"structhash info '{name}'", f"structhash info '{name}' --json", "structhash --help"):
-        status, text, error = shell(line, here, PYTHONIOENCODING=encoding)
-        assert (status, error) == (0, ""), line
-        assert text
+    assert text
 
 
 @pytest.mark.slow
-def test_names_that_are_no_text_are_written_and_shown(here, tmp_path):
-    path = os.fsencode(tmp_path) + b"/\xff\xfe"
-    words = [*CLI, "fit", "train.npz", "--method", "lsh", "-o", path]
-    done = subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert os.listdir(os.fsencode(tmp_path)) == [b"\xff\xfe"]
-    assert b"\\udcff" in done.stdout
-    assert subprocess.run([*CLI, "info", path, "--json"], capture_output=True).returncode == 0
+def test_names_that_are_no_text_are_written_and_shown(in_a_process, here, tmp_path):
+    folder, out, err = tmp_path / "new", tmp_path / "out", tmp_path / "err"
+    folder.mkdir()
+    path = os.fsdecode(os.fsencode(folder) + b"/\xff\xfe")
+    words = ["utf-8", "fit", "train.npz", "--method", "lsh", "-o", path]
+    assert in_a_process(ENCODED, *words, out=out, err=err) == 0
+    assert err.read_bytes() == b""
+    assert os.listdir(os.fsencode(folder)) == [b"\xff\xfe"]
+    assert b"\\udcff" in out.read_bytes()
+    assert in_a_process(ENCODED, "utf-8", "info", path, "--json") == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_ends_a_command_and_leaves_nothing(here, tmp_path, number):
+def test_a_signal_ends_a_command_and_leaves_nothing(in_a_process, here, tmp_path, number):
     code = f"""
 import os
 from structhash.cli.commands import app
@@ -188,13 +204,13 @@ def slow(*words, **more):
     whole(*words, **more)
     os.kill(os.getpid(), {int(number)})
 container.write_file = slow
-app(["fit", "train.npz", "--method", "lsh", "-o", "{tmp_path}/m"])
+app(["fit", "train.npz", "--method", "lsh", "-o", "{tmp_path}/new/m"])
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 128 + number
+    (tmp_path / "new").mkdir()
+    assert in_a_process(code, err=tmp_path / "err") == 128 + number
     said = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
-    assert done.stderr == f"{said}\n"
-    assert os.listdir(tmp_path) == []
+    assert (tmp_path / "err").read_text() == f"{said}\n"
+    assert os.listdir(tmp_path / "new") == []
 
 
 def test_unfinished_work_is_a_line_and_status_1(run, here, monkeypatch, tmp_path):

@@ -5,7 +5,6 @@ import json
 import logging
 import os
 import pty
-import subprocess
 import sys
 
 import numpy as np
@@ -83,6 +82,9 @@ def test_a_bar_shows_nothing_elsewhere(capsys):
     assert capsys.readouterr() == ("", "")
 
 
+COMMAND = "from structhash.cli.commands import app; app()"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "shown"),
@@ -91,31 +93,28 @@ def test_a_bar_shows_nothing_elsewhere(capsys):
         ("search m.index many.npy --model m -k 1 -o o.npz", b"9000 of 9000 queries"),
     ],
 )
-def test_many_rows_and_queries_show_progress_on_a_terminal(here, tmp_path, words, shown):
+def test_many_rows_and_queries_show_progress_on_a_terminal(
+    in_a_process, here, tmp_path, monkeypatch, words, shown
+):
     np.save(tmp_path / "many.npy", np.tile(np.load("x.npy"), (30, 1)))
     given = [str(here / word) if word in ("m", "m.index") else word for word in words.split()]
     ours, theirs = pty.openpty()
-    ended = subprocess.run(
-        [sys.executable, "-m", "structhash", *given],
-        stdout=-1,
-        stderr=theirs,
-        check=True,
-        cwd=tmp_path,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
-    )
+    monkeypatch.chdir(tmp_path)
+    terminal = {"err": os.ttyname(theirs), "TERM": "xterm", "COLUMNS": "200"}
+    assert in_a_process(COMMAND, *given, out="out", **terminal) == 0
     os.close(theirs)
     assert shown in os.read(ours, 1 << 16)
     os.close(ours)
-    assert b"of 9000" not in ended.stdout
+    assert "of 9000" not in (tmp_path / "out").read_text()
 
 
 @pytest.mark.slow
-def test_a_terminal_sees_progress(here, tmp_path):
+def test_a_terminal_sees_progress(in_a_process, here, tmp_path):
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "structhash", "fit", "train.npz", "-o", str(tmp_path / "m"), "--bits", "2"]
-    ended = subprocess.run(words, stdout=-1, stderr=theirs, check=True, env={**os.environ, "TERM": "xterm"})
+    words, out = ["fit", "train.npz", "-o", tmp_path / "m", "--bits", "2"], tmp_path / "out"
+    assert in_a_process(COMMAND, *words, out=out, err=os.ttyname(theirs), TERM="xterm") == 0
     os.close(theirs)
     assert b"2 of 2 bits" in os.read(ours, 1 << 16)
     os.close(ours)
     assert (tmp_path / "m").is_file()
-    assert b"seconds" in ended.stdout
+    assert "seconds" in out.read_text()

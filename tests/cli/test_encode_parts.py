@@ -1,10 +1,7 @@
 """``structhash encode`` into a folder: parts, reruns, and processes that are killed."""
 
-import contextlib
 import shutil
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -252,42 +249,43 @@ def test_options_that_do_not_fit_the_output_are_refused(assert_refused, source):
 _KILLED = """
 import os, signal, sys
 from structhash.cli.commands import app
-moment = int(sys.argv[1])
+moment, out, *words = sys.argv[1:]
 seen = 0
 def watch(event, args):
     global seen
-    if event in ("open", "os.rename", "os.mkdir", "os.rmdir", "shutil.rmtree") and sys.argv[2] in str(args[0]):
+    if event in ("open", "os.rename", "os.mkdir", "os.rmdir", "shutil.rmtree") and out in str(args[0]):
         seen += 1
-        if seen == moment:
+        if seen == int(moment):
             os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(watch)
-app(sys.argv[3:])
+app(words)
 """
 
 
 @pytest.mark.slow
-def test_a_process_killed_at_any_moment_and_run_again_gives_the_same_bytes(machine, here, source, tmp_path):
+def test_a_process_killed_at_any_moment_and_run_again_gives_the_same_bytes(
+    machine, in_a_process, here, source, tmp_path
+):
     out, whole = tmp_path / "out", tmp_path / "whole"
     machine("encode", "m", source, "-o", whole)
     killed = 0
     for moment in (1, 4, 9, 14, 21, 30, 41):  # accesses to the folder, of all kinds
-        words = [moment, out, "encode", here / "m", source, "-o", out]
-        done = subprocess.run(
-            [sys.executable, "-c", _KILLED, *map(str, words)], capture_output=True, check=False
-        )
-        killed += done.returncode == -signal.SIGKILL
+        ended = in_a_process(_KILLED, moment, out, "encode", here / "m", source, "-o", out)
+        killed += ended == -signal.SIGKILL
         machine("encode", "m", source, "-o", out)
         assert content(out) == content(whole), moment
         shutil.rmtree(out)
     assert killed >= 5
 
 
-_STARTED = "import sys; from structhash.cli.commands import app; print(flush=True); app(sys.argv[1:])"
+_COMMAND = "import sys; from structhash.cli.commands import app; app(sys.argv[1:])"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("jobs", "n_moments"), [(1, 10), (2, 4)])
-def test_random_moments_of_an_end_by_force_leave_no_trace(machine, here, source, tmp_path, jobs, n_moments):
+def test_random_moments_of_an_end_by_force_leave_no_trace(
+    machine, in_a_process, here, source, tmp_path, jobs, n_moments
+):
     out, whole, rng = tmp_path / "out", tmp_path / "whole", np.random.default_rng(jobs)
     for part in range(N_PARTS):
         rows = np.tile(X[200:500], (15, 1))[part:]
@@ -295,20 +293,9 @@ def test_random_moments_of_an_end_by_force_leave_no_trace(machine, here, source,
     machine("fit", here / "x.npy", "-o", tmp_path / "lsh", "--method", "lsh", "--bits", 16)
     words = ["encode", tmp_path / "lsh", source, "--jobs", jobs, "-o"]
     machine("encode", tmp_path / "lsh", source, "-o", whole)
-    ended, lasts = 0, 3 if jobs == 1 else 8  # seconds that are more than a run takes
+    ended, lasts = 0, 1 if jobs == 1 else 6  # seconds that are more than a run takes
     for _ in range(n_moments):
-        process = subprocess.Popen(
-            [sys.executable, "-c", _STARTED, *map(str, words), str(out)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        process.stdout.readline()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=lasts * rng.random())
-        process.kill()
-        ended += process.wait() == -signal.SIGKILL
-        process.stdout.close()
+        ended += in_a_process(_COMMAND, *words, out, seconds=lasts * rng.random()) == -signal.SIGKILL
     assert ended
     machine("encode", tmp_path / "lsh", source, "-o", out)
     for path in source.iterdir():  # other processes of a run that was killed end their part

@@ -107,9 +107,9 @@ def test_force_replaces_a_file_of_another_program(run, here, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_file_that_output_is_printed_into_is_refused(here, tmp_path):
-    with open(tmp_path / "facts", "w") as facts:
-        words = [sys.executable, "-m", "structhash", "fit", "train.npz", "-o", "/dev/stdout", "--method", "lsh"]
-        done = subprocess.run(words, stdout=facts, stderr=-1, text=True)
-    assert done.returncode == 2
-    assert done.stderr == "error: cannot write /dev/stdout: this command prints into it; give another name\n"
+def test_the_file_that_output_is_printed_into_is_refused(in_a_process, here, tmp_path):
+    words = ["fit", "train.npz", "-o", "/dev/stdout", "--method", "lsh"]
+    code = "from structhash.cli.commands import app; app()"
+    assert in_a_process(code, *words, out=tmp_path / "facts", err=tmp_path / "err") == 2
+    said = "error: cannot write /dev/stdout: this command prints into it; give another name\n"
+    assert (tmp_path / "err").read_text() == said

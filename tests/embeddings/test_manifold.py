@@ -77,7 +77,7 @@ def test_a_value_many_times_over_is_found_as_often():
 def test_digits_are_found_along_their_neighbours_without_labels():
     X, y = load_digits(return_X_y=True)
     plain, along = (
-        DistilHash(32, embedding=name, random_state=0).fit(X).score(X, y) for name in ("centered", "manifold")
+        DistilHash(16, embedding=name, random_state=0).fit(X).score(X, y) for name in ("centered", "manifold")
     )
     assert along > plain + 0.12
 

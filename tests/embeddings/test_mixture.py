@@ -150,13 +150,13 @@ def test_one_row_a_class_codes_queries_as_rows():
 
 @pytest.mark.slow
 def test_codes_of_few_labels_are_better_than_those_of_no_labels_and_of_labels_alone():
-    found, none = {}, DistilHash(32, random_state=0).fit(X[DATABASE])
+    found, none = {}, DistilHash(16, random_state=0).fit(X[DATABASE])
     for size in (1, 2, 5):
         rows = first_rows([size] * 10)
-        model = DistilHash(32, random_state=0).fit(X[rows], Y[rows], unlabeled=X[DATABASE])
+        model = DistilHash(16, random_state=0).fit(X[rows], Y[rows], unlabeled=X[DATABASE])
         assert isinstance(model.embedding_, Mixture)
         found[size] = model
-    found["alone"] = DistilHash(32, random_state=0).fit(X[rows], Y[rows])
+    found["alone"] = DistilHash(16, random_state=0).fit(X[rows], Y[rows])
     found["none"] = none
     scores = {}
     for name, model in found.items():
@@ -174,7 +174,7 @@ def test_codes_of_few_labels_are_better_than_those_of_no_labels_and_of_labels_al
 def test_codes_serve_known_and_new_classes_of_one_database():
     found = {}
     for name in ("mixture", "posterior", "manifold"):
-        model = DistilHash(64, embedding=name, random_state=0).fit(X[KNOWN], Y[KNOWN], unlabeled=X[DATABASE])
+        model = DistilHash(32, embedding=name, random_state=0).fit(X[KNOWN], Y[KNOWN], unlabeled=X[DATABASE])
         distances = hamming(model.encode_queries(X[QUERIES]), model.encode(X[DATABASE]))
         blocks = tie_blocks(distances, Y[QUERIES][:, None] == Y[DATABASE])
         new = Y[QUERIES] >= 7

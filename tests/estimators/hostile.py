@@ -90,3 +90,4 @@ def check(path):
 if __name__ == "__main__":
     for each in sys.argv[1:]:
         check(Path(each))
+        print("checked", each, file=sys.stderr)  # where a crash comes from

@@ -1,5 +1,6 @@
 """Files of models from strangers: what is not as the class declares is refused, and ends no process."""
 
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -43,22 +44,28 @@ def models():
 MODELS = dict(models())
 
 
-@pytest.fixture(scope="module", params=list(MODELS))
-def saved(request, tmp_path_factory):
-    """The file of a fitted model."""
-    encoder = MODELS[request.param]
-    path = tmp_path_factory.mktemp("models") / request.param.replace(":", "-")
-    needs_y = get_tags(encoder).target_tags.required or not isinstance(encoder, Baseline)
-    encoder.fit(X, Y if needs_y else None).save(path)
-    return path
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A function from a name in MODELS to the file of that model, fitted."""
+    folder = tmp_path_factory.mktemp("models")
+
+    @functools.cache
+    def save(name):
+        encoder, path = MODELS[name], folder / name.replace(":", "-")
+        needs_y = get_tags(encoder).target_tags.required or not isinstance(encoder, Baseline)
+        encoder.fit(X, Y if needs_y else None).save(path)
+        return path
+
+    return save
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:lbfgs failed to converge", "ignore:.*ConvergenceWarning")
 def test_hostile_content_is_refused_and_ends_no_process(saved):
-    script = Path(__file__).with_name("hostile.py")
-    done = subprocess.run([sys.executable, script, saved], capture_output=True, text=True, check=False)
+    words = [sys.executable, Path(__file__).with_name("hostile.py"), *map(saved, MODELS)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr[-2000:]
+    assert done.stderr.split().count("checked") == len(MODELS)
 
 
 @pytest.mark.slow
@@ -75,8 +82,9 @@ def test_a_loaded_model_gives_the_codes_of_the_fitted_one_on_ties_too(name, tmp_
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:lbfgs failed to converge", "ignore:.*ConvergenceWarning")
-def test_random_damage_is_refused(saved, tmp_path):
-    content, rng = np.fromfile(saved, np.uint8), np.random.default_rng(0)
+@pytest.mark.parametrize("name", list(MODELS))
+def test_random_damage_is_refused(saved, tmp_path, name):
+    content, rng = np.fromfile(saved(name), np.uint8), np.random.default_rng(0)
     for n_changed in (1, 2, 10):
         for _ in range(30):
             changed = content.copy()

@@ -56,10 +56,10 @@ def real_model_of(data_folder):
     @functools.cache
     def fit(name, labelled):
         with np.load(data_folder / f"{name}.npz") as file:
-            drawn = np.random.default_rng(0).permutation(len(file["X"]))[:11_000]
+            drawn = np.random.default_rng(0).permutation(len(file["X"]))[:10_400]
             rows, labels = file["X"][drawn].astype(np.float32), file["y"][drawn]
-        model = DistilHash(64, random_state=0).fit(rows[:1000], labels[:1000] if labelled else None)
-        return model, rows[1000:]
+        model = DistilHash(64, random_state=0).fit(rows[:400], labels[:400] if labelled else None)
+        return model, rows[400:]
 
     return fit
 

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -97,32 +96,29 @@ WRITERS = {
 }
 
 
-def run_limited(code, limit):
-    """Run code that may write files of so many bytes only, as on a full disk: the error that it ends in."""
-    text = f"""
-    import resource
-    import numpy as np
-    from structhash.io import container as files, write_npy
-    from structhash.search import Flat
-    resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
-    try:
-        {code}
-    except OSError as error:
-        print(error.strerror)
-    """
-    return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, check=True
-    ).stdout
+LIMITED = """
+import resource
+import numpy as np
+from structhash.io import container as files, write_npy
+from structhash.search import Flat
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))  # as on a full disk
+try:
+    {code}
+except OSError as error:
+    print(error.strerror)
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("writer", WRITERS)
-def test_a_full_disk_is_named_with_the_file(tmp_path, writer):
-    path = tmp_path / "file.npy"
+def test_a_full_disk_is_named_with_the_file(in_a_process, tmp_path, writer):
+    path, out = tmp_path / "new" / "file.npy", tmp_path / "out"
+    path.parent.mkdir()
     path.write_text("old")
-    found = run_limited(WRITERS[writer].format(path=str(path)), 1000 * 1000)
-    assert found == f"cannot write {path}: File too large\n"
-    assert os.listdir(tmp_path) == ["file.npy"]
+    code = LIMITED.format(code=WRITERS[writer].format(path=str(path)))
+    assert in_a_process(code, out=out) == 0
+    assert out.read_text() == f"cannot write {path}: File too large\n"
+    assert os.listdir(path.parent) == ["file.npy"]
     assert path.read_text() == "old"
 
 

@@ -1,8 +1,6 @@
 """The contract of a store, for every store: the results of Exact, all or nothing, right messages."""
 
 import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -202,15 +200,19 @@ else:
 """
 
 
-def die(store, how):
-    """Let a process export or append 300,000 codes, and die before it ends the transaction."""
-    words = [sys.executable, "-c", KILLED, snake(type(store).__name__), store.place, how]
-    assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
+@pytest.fixture
+def die(in_a_process):
+    """A function of (store, "export" or "append"): a process writes 300,000 codes, and dies before it ends."""
+
+    def run(store, how):
+        assert in_a_process(KILLED, snake(type(store).__name__), store.place, how) == -signal.SIGKILL
+
+    return run
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("before", [False, True])
-def test_an_export_that_is_killed_leaves_what_was_there(make_store, tied_codes, before):
+def test_an_export_that_is_killed_leaves_what_was_there(make_store, tied_codes, die, before):
     codes, queries = tied_codes(70, 64)
     store = make_store()
     if before:
@@ -226,7 +228,7 @@ def test_an_export_that_is_killed_leaves_what_was_there(make_store, tied_codes, 
 
 
 @pytest.mark.slow
-def test_an_append_that_is_killed_adds_nothing(make_store, tied_codes):
+def test_an_append_that_is_killed_adds_nothing(make_store, tied_codes, die):
     (codes, queries), store = tied_codes(90, 64), make_store()
     store.export(codes[:70], 64)
     die(store, "append")
