@@ -55,7 +55,8 @@ def _search(
 ) -> None:
     """Find the nearest codes of each query, as search does.
 
-    A line a neighbour: query, rank, id, distance. Equal distances come by id.
+    A line a neighbour: query (its id or number), rank, id, distance. Equal
+    distances come by id.
     """
     from structhash.cli.store import search
 

@@ -187,7 +187,8 @@ def _search(
 ) -> None:
     """Find the nearest codes of each query.
 
-    A line a neighbour: query, rank, id, distance. Equal distances come by id.
+    A line a neighbour: query (its id or number), rank, id, distance. Equal
+    distances come by id.
     On a terminal, or with -o, only the first three queries are shown.
     """
     from structhash.cli.search import search

@@ -47,7 +47,8 @@ def export(index: Path, to: str, *, table: str, replace: bool, append: bool = Fa
         facts = {"added": len(opened), "codes": store.info().ntotal}
     else:
         store.export(codes, opened.n_bits, ids, source=source, replace=replace)
-    facts |= {"bits": opened.n_bits, "store": snake(type(store).__name__), "table": table}
+    facts |= {"bits": opened.n_bits, "ids": opened.id_kind}
+    facts |= {"store": snake(type(store).__name__), "table": table}
     print_facts(facts, as_json)
 
 
@@ -89,11 +90,10 @@ def search(
     about = store.info()
     like = Exact(about.n_bits)
     like.source = about.source
-    codes, _, doubts = query_codes(queries, model, f"table {table}", like, choices, reader)
+    given = query_codes(queries, model, f"table {table}", like, choices, reader)
     k = min(k, max(1, about.ntotal))
-    hits, _ = nearest_hits([store.search(codes, k)])
-    asked = {"queries": len(codes), "bits": about.n_bits, "k": k}
-    print_answer(asked, hits, doubts, None, as_json)
+    hits, _ = nearest_hits([store.search(given.codes, k)])
+    print_answer({"bits": about.n_bits, "k": k}, hits, given, None, as_json)
 
 
 def _store(text: str, table: str) -> Store:
