@@ -56,11 +56,20 @@ def test_what_does_not_fit_is_refused(run, done, files):
     place = f"duckdb:{files / 'codes.db'}"
     done("store", "export", files / "i", "--to", place)
     for words, message in (
-        (("export", files / "i", "--to", place), "is there already; give another table"),
+        (("export", files / "i", "--to", place), "another table (--table), or replace=True (--replace)"),
         (("export", files / "i", "--to", "nosql:x"), "'nosql' is no store; give one of duckdb, "),
         (("export", files / "i", "--to", "duckdb"), "a colon and its place"),
         (("export", files / "i", "--to", place, "--append", "--replace"), "--replace and --append contradict"),
         (("export", files / "i", "--to", place, "--append", "--table", "t"), "there is no table 't'"),
+        (
+            ("export", files / "i", "--to", "postgresql://me:secret@h/b"),
+            "'postgresql://' is no store; give one",
+        ),
+        (
+            ("search", "postgres://me@h/b", files / "q.npy"),
+            "its place: duckdb:codes.db, postgres:postgresql://me@",
+        ),
+        (("export", files / "i", "--to", "sqlite:///codes.db"), "'sqlite://' is no store"),
         (("search", f"duckdb:{files / 'none.db'}", files / "q.npy"), "no such file"),
         (("search", place, files / "q.npy"), "for vectors, give --model MODEL too"),
         (("search", place, files / "c", "--table", "t"), "there is no table 't'"),
@@ -68,6 +77,7 @@ def test_what_does_not_fit_is_refused(run, done, files):
         found = run("store", *words)
         assert (found.exit_code, found.stdout) == (2, "")
         assert message in found.stderr
+        assert "secret" not in found.stderr
     done("store", "export", files / "i", "--to", place, "--replace")
 
 
@@ -93,6 +103,19 @@ def test_a_reader_of_codes_of_another_length_is_refused_with_the_name_of_the_tab
     found = run("store", "search", place, files / "q.npy", "--model", files / "m", "--reader", files / "r")
     assert (found.exit_code, found.stdout) == (2, "")
     assert "reads codes of 9 bits, table codes has 24; fit one for these" in found.stderr
+
+
+def test_a_reader_of_tables_is_refused_with_the_call_for_another(run, machine, done, files):
+    place = f"duckdb:{files / 'codes.db'}"
+    done("store", "export", files / "i", "--to", place)
+    given = (files / "q.npy", "--model", files / "m", "-k", 3, "--reader", files / "r")
+    for reader in ("tables", "linear"):
+        done("reader", files / "m", files / "rows.npy", "-o", files / "r", "--reader", reader)
+        found = run("store", "search", place, *given)
+        assert (found.exit_code, found.stdout) == (2, "")
+        assert "(structhash reader MODEL ROWS -o FILE --reader cells)" in found.stderr
+    done("reader", files / "m", files / "rows.npy", "-o", files / "r", "--reader", "cells")
+    assert machine("store", "search", place, *given) == machine("search", files / "i", *given)
 
 
 def test_an_index_with_weights_is_refused(run, files):

@@ -99,9 +99,11 @@ def search(
 def _store(text: str, table: str) -> Store:
     """The store that a text such as duckdb:codes.db names."""
     known, (kind, colon, place) = classes("stores"), text.partition(":")
-    if kind not in known or not colon:
+    if kind not in known or not colon or place.startswith("//"):
+        given = f"{kind}://" if place.startswith("//") else kind  # the rest may hold a password
         raise ValueError(
-            f"{kind!r} is no store; give one of {', '.join(known)}, a colon and its place: duckdb:codes.db"
+            f"{given!r} is no store; give one of {', '.join(known)}, a colon and its place: duckdb:codes.db, "
+            "postgres:postgresql://me@host/base"
         )
     found: Store = known[kind](place, table)
     return found
