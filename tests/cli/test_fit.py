@@ -155,6 +155,8 @@ def test_facts_say_what_was_taken(done, run, here, tmp_path):
     assert "\nfeatures   64 (p0, p1, p2, ..., p61, p62, p63)\nlabels     label\n" in text
     assert " (loss on the training points, lower is better)\n" in text
     assert "labels    y (not used by itq)\n" in done("fit", "train.npz", *words, "--method", "itq")
+    mixed = done("fit", "train.npz", "-o", tmp_path / "m", "--bits", 24)
+    assert "\nrow bits   1 (they follow the rows themselves: order inside a class)\n" in mixed
     near = ("--method", "cghash", "--neighbours")
     assert "labels     y (not used by cghash)\n" in done("fit", "train.npz", *words, *near)
     np.savez(tmp_path / "own.npz", X=X[:60], qrels=np.array([[0, 3, 2], [0, 5, 1], [1, 7, 1]]))
