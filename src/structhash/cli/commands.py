@@ -220,7 +220,9 @@ def _dedup(
     ] = 100_000_000,
     out: Annotated[
         Path | None,
-        output("Write row,group of each row in a group of several to this .csv; group is its lowest row."),
+        output(
+            "Write row,group of each row in a group of several to this .csv, and ids; group is the lowest row."
+        ),
     ] = None,
     force: Force = False,
     as_json: Json = False,
