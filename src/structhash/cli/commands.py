@@ -178,7 +178,7 @@ def _search(
     ] = None,
     out: Annotated[
         Path | None,
-        output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
+        output("Write distances, ids, any query_ids (of --radius: lims, where queries begin) to this .npz."),
     ] = None,
     force: Force = False,
     *,

@@ -100,14 +100,14 @@ def _read_all(
         asked = _read_queries(data, path, as_path(query_file), settings)
         data, query_ids = check_dataset(data._replace(Q=asked.X), path), _ids(asked)
         if qrels is not None:
-            _warn_of_numbers(asked, as_path(query_file))
+            _warn_of_row_numbers(asked, as_path(query_file))
     if qrels is None:
         return data
-    _warn_of_numbers(data, path)
+    _warn_of_row_numbers(data, path)
     return _judged(data, path, qrels, query_ids)
 
 
-def _warn_of_numbers(data: Dataset, path: Path) -> None:
+def _warn_of_row_numbers(data: Dataset, path: Path) -> None:
     """Warn where judgements meet row numbers, though a column may hold the ids that they mean."""
     if note := number_note(path, data.id_candidates):
         _LOG.warning("%s", note)
@@ -129,9 +129,9 @@ def number_note(path: Path, candidates: Sequence[str]) -> str | None:
     """
     if not candidates:
         return None
-    kind = _formats()[suffix_of((parts_of(path) or [path])[0])]
+    kind: Any = _formats()[suffix_of((parts_of(path) or [path])[0])]
     how = "structhash index --ids FILE takes ids"
-    if "id" in _settings_of(kind):
+    if "id" in {field.name for field in fields(kind)}:
         how = "--id NAME (id='NAME') takes one"
     return f"no column of ids in {path} (columns left out: {join_names(candidates)}): rows are numbered; {how}"
 
@@ -240,11 +240,6 @@ def _formats() -> dict[str, type[Format]]:
     return {suffix: piece for piece in found.values() for suffix in piece.suffixes}
 
 
-def _settings_of(piece: Any) -> set[str]:
-    """Names of the settings of a format."""
-    return {field.name for field in fields(piece)}
-
-
 def _opened(path: Path, settings: Mapping[str, Any]) -> tuple[Format, Path]:
     """The format of an existing file, with the settings that are given, and where it reads the file.
 
@@ -256,7 +251,7 @@ def _opened(path: Path, settings: Mapping[str, Any]) -> tuple[Format, Path]:
     if not is_remote(path) or suffix_of(path) not in known:
         check_file(path, known)
     piece: Any = known[suffix_of(path)] if settings.get("text") is None else Texts
-    takes = _settings_of(piece)
+    takes = {field.name for field in fields(piece)}
     given = {name: value for name, value in settings.items() if value is not None and value != ()}
     if lacking := sorted(given.keys() - takes - {"features"}):
         words = " and ".join(f"{name}={describe(given[name])}" for name in lacking)
