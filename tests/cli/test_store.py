@@ -27,7 +27,7 @@ def files(tmp_path, done):
 def test_a_store_answers_as_the_index(machine, done, files, reader):
     place = f"duckdb:{files / 'codes.db'}"
     made = machine("store", "export", files / "i", "--to", place, "--table", "a b")
-    assert made == {"codes": 300, "bits": 24, "store": "duckdb", "table": "a b"}
+    assert made == {"codes": 300, "bits": 24, "ids": "text", "store": "duckdb", "table": "a b"}
     words = (files / "q.npy", "--model", files / "m", "--reader", reader, "-k", 7)
     assert machine("store", "search", place, *words, "--table", "a b") == machine("search", files / "i", *words)
     assert done("store", "search", place, *words, "--table", "a b") == done("search", files / "i", *words)
