@@ -101,9 +101,11 @@ def test_a_model_knows_its_columns(run, machine, done, table, tmp_path):
     m, codes, index = (tmp_path / name for name in ("m", "c", "i"))
     said = "left out the columns id, target, which are no features\n"
     words = ("--bits", 4, "--label", "target", "--ignore", "id", "--unlabeled", table)
-    for command in (("fit", table, "-o", m, *words), ("encode", m, table, "-o", codes)):
+    numbered = f"note: no column of ids in {table} (columns left out: id): rows are numbered; "
+    numbered += "structhash index --ids FILE takes ids\n"
+    for command, note in ((("fit", table, "-o", m, *words), ""), (("encode", m, table, "-o", codes), numbered)):
         found = run(*command)
-        assert (found.exit_code, found.stderr) == (0, f"warning: {table}: {said}")
+        assert (found.exit_code, found.stderr) == (0, f"warning: {table}: {said}{note}")
     np.testing.assert_array_equal(load_codes(codes).table, load_model(m).encode(X[:200]))
     done("index", codes, "-o", index, "--model", m)
     answers = ("--ignore", "id", "--label", "target")
