@@ -47,7 +47,14 @@ def test_codes_are_appended_to_a_table(machine, run, done, files):
     )
     done("index", files / "c", "-o", files / "i3", "--ids", files / "ids.txt")
     made = machine("store", "export", files / "i3", "--to", place, "--append")
-    assert made == {"added": 300, "codes": 310, "bits": 24, "store": "duckdb", "table": "codes"}
+    assert made == {
+        "added": 300,
+        "codes": 310,
+        "bits": 24,
+        "ids": "text",
+        "store": "duckdb",
+        "table": "codes",
+    }
     words = (files / "q.npy", "--model", files / "m", "-k", 12)
     assert machine("store", "search", place, *words) == machine("search", files / "i", *words)
 
@@ -56,7 +63,10 @@ def test_what_does_not_fit_is_refused(run, done, files):
     place = f"duckdb:{files / 'codes.db'}"
     done("store", "export", files / "i", "--to", place)
     for words, message in (
-        (("export", files / "i", "--to", place), "another table (--table), or replace=True (--replace)"),
+        (
+            ("export", files / "i", "--to", place),
+            "another table (--table), append (--append), or replace=True (--rep",
+        ),
         (("export", files / "i", "--to", "nosql:x"), "'nosql' is no store; give one of duckdb, "),
         (("export", files / "i", "--to", "duckdb"), "a colon and its place"),
         (("export", files / "i", "--to", place, "--append", "--replace"), "--replace and --append contradict"),

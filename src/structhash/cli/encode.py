@@ -83,9 +83,7 @@ def encode(
         work.write_rows(rows, out, force)
         facts = {}
         _warn_of_numbers(encoder, out)
-    facts |= _ids_facts(rows, out)
-    if note := number_note(data[0], rows.id_candidates):
-        say("note", note)
+    facts |= _ids_facts(rows, data[0], out)
     sizes = {"rows": rows.shape[0], "bits": work.n_bits, "bytes": rows.shape[0] * -(-work.n_bits // 8)}
     print_facts({**sizes, **facts, "coded as": _word(as_queries), "file": str(out)}, as_json)
 
@@ -119,9 +117,11 @@ def _refuse_part(out: Path, data: Path) -> None:
         )
 
 
-def _ids_facts(rows: Rows, out: Path) -> dict[str, Any]:
-    """What the ids of codes are, and the column that they are from."""
+def _ids_facts(rows: Rows, data: Path, out: Path) -> dict[str, Any]:
+    """What the ids of codes are, and their column; lines on stderr where ids of the data may be lost."""
     if rows.ids is None:
+        if note := number_note(data, rows.id_candidates):
+            say("note", note)
         return {"ids": "row numbers"}
     if out.suffix.lower() == ".npy":
         say(

@@ -47,7 +47,8 @@ def check_replaced(text: str | None, table: str, replace: bool) -> bool:
         raise ValueError(f"table {table!r} is of another program; give another table (--table)")
     if text is not None and not replace:
         raise ValueError(
-            f"table {table!r} is there already; give another table (--table), or replace=True (--replace)"
+            f"table {table!r} is there already; give another table (--table), append (--append), or "
+            "replace=True (--replace)"
         )
     return text is not None
 
