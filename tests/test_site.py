@@ -47,6 +47,14 @@ def test_every_page_can_be_reached_from_the_index():
     assert not sorted(page.name for page in set(PAGES) - reached)
 
 
+def test_pages_install_from_the_source_with_extras_that_exist():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    texts = [page.read_text() for page in (*PAGES, ROOT / "README.md", ROOT / "examples" / "README.rst")]
+    assert not [text for text in texts if "pip install structhash" in text.replace("'", "")]  # not published
+    named = {name for text in texts for part in re.findall(r"'\.\[(.*?)\]'", text) for name in part.split(",")}
+    assert {"stores", "parquet", "hdf5"} <= named <= {*extras}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_to_files(page):
     assert not [link for link in links(page) if not link.exists()]

@@ -1,10 +1,13 @@
 """``structhash dedup``."""
 
+import csv
+
 import numpy as np
 import pytest
 
 from structhash.codes import hamming, pack
 from structhash.io import save_codes
+from structhash.io.formats.base import Ids
 from structhash.search import near_groups
 
 
@@ -40,6 +43,19 @@ def test_groups_are_written_and_counted(machine, codes, tmp_path):
     kept = [row for row in range(90) if written.get(row, row) == row]
     apart = hamming(codes[kept], codes[kept])
     assert (apart[np.triu_indices(len(kept), 1)] > 2).all()
+
+
+@pytest.mark.parametrize("text", [True, False])
+def test_rows_of_groups_come_with_their_ids(done, tmp_path, text):
+    ids = np.array([f'a, "{i}"' for i in range(5)], object) if text else np.arange(5) * 10
+    table = np.array([[1], [255], [1], [15], [255]], np.uint8)
+    save_codes(tmp_path / "c", [table], 5, 8, ids=Ids("name", text, iter([ids])))
+    for _ in range(2):  # the file may be replaced
+        done("dedup", tmp_path / "c", "--radius", 0, "-o", tmp_path / "g.csv")
+    with open(tmp_path / "g.csv", encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["row", "group", "id"]
+    assert rows == [[str(row), str(group), str(ids[row])] for row, group in ((0, 0), (1, 1), (2, 0), (4, 1))]
 
 
 def test_codes_that_say_their_length_and_no_file(done, codes, tmp_path):

@@ -1,5 +1,6 @@
 """``structhash encode``."""
 
+import re
 import subprocess
 import sys
 
@@ -32,7 +33,14 @@ def test_codes_say_how_they_were_made(done, here, tmp_path, coded_as):
 
 def test_a_prefix_of_the_bits(machine, here, tmp_path):
     facts = machine("encode", "w", "x.npy", "-o", tmp_path / "c.npy", "--bits", 5)
-    assert facts == {"rows": 300, "bits": 5, "bytes": 300, "coded as": "rows", "file": str(tmp_path / "c.npy")}
+    assert facts == {
+        "rows": 300,
+        "bits": 5,
+        "bytes": 300,
+        "ids": "row numbers",
+        "coded as": "rows",
+        "file": str(tmp_path / "c.npy"),
+    }
     np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), load_model("w").encode(X[200:500], 5))
 
 
@@ -45,7 +53,14 @@ def test_queries(machine, done, here, tmp_path):
     assert model.queries_differ()
     model.save(m)
     facts = machine("encode", m, "judged.npz", "-o", q, "--queries")
-    assert facts == {"rows": 2, "bits": 16, "bytes": 4, "coded as": "queries", "file": str(q)}
+    assert facts == {
+        "rows": 2,
+        "bits": 16,
+        "bytes": 4,
+        "ids": "row numbers",
+        "coded as": "queries",
+        "file": str(q),
+    }
     np.testing.assert_array_equal(np.load(q), model.encode_queries(X[:2]))
     done("encode", m, "judged.npz", "-o", tmp_path / "q", "--queries")
     assert load_codes(tmp_path / "q")[3:6] == ("queries", True, False)
@@ -151,7 +166,7 @@ def vectors(tmp_path):
 def test_ids_go_from_vectors_to_codes_to_an_index(machine, run, here, tmp_path, vectors, name):
     codes, index = tmp_path / name, tmp_path / "i"
     facts = machine("encode", "m", vectors, "-o", codes, "--column", "embedding", "--id", "doc")
-    assert (facts["ids"], facts["rows"]) == ("doc", 300)
+    assert (facts["ids"], facts["id column"], facts["rows"]) == ("text", "doc", 300)
     found = load_codes(codes)
     np.testing.assert_array_equal(found.table, np.load("m.npy"))
     assert (found.ids.tolist(), found.source) == (IDS, load_model("m").fingerprint())
@@ -209,3 +224,50 @@ def test_a_bare_array_cannot_say_that_codes_are_numbers(run, name, warned, tmp_p
     found = run("encode", tmp_path / "sums", tmp_path / "x.npy", "-o", tmp_path / name)
     assert found.exit_code == 0
     assert ("does not say that its codes are numbers of centroids" in found.stderr) == warned
+
+
+@pytest.fixture
+def unnamed(tmp_path):
+    """The rows of x.npy as vectors of a Parquet file, with ids in a column that is not called id."""
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(X[200:500].ravel()), 64)
+    columns = {"title": IDS, "doc_id": range(1000, 1300), "price": X[200:500, 9], "label": Y[200:500]}
+    pq.write_table(pa.table({**columns, "v": vectors}), tmp_path / "unnamed.parquet")
+    return tmp_path / "unnamed.parquet"
+
+
+def test_a_table_without_a_column_of_ids_is_reported(run, machine, here, tmp_path, unnamed):
+    note = (
+        f"note: no column of ids in {unnamed} (columns left out: doc_id, title): rows are numbered; "
+        "--id NAME (id='NAME') takes one\n"
+    )
+    (tmp_path / "parts").mkdir()
+    for out in ("c.parquet", "c.codes", "c.npy", "parts"):
+        found = run("encode", "m", unnamed, "-o", tmp_path / out)
+        assert (found.exit_code, found.stderr) == (0, note)
+        assert re.search("^ids +row numbers$", found.stdout, re.M)
+    for kind, column in (("numbers", "doc_id"), ("text", "title")):
+        facts = machine("encode", "m", unnamed, "-o", tmp_path / f"{kind}.codes", "--id", column)
+        assert (facts["ids"], facts["id column"]) == (kind, column)
+        facts = machine("index", tmp_path / f"{kind}.codes", "-o", tmp_path / "i")
+        assert facts["ids"] == kind
+        place = f"sqlite:{tmp_path / kind}"
+        assert machine("store", "export", tmp_path / "i", "--to", place)["ids"] == kind
+    facts = machine("encode", "m", unnamed, "-o", tmp_path / "c.codes", "--id", "none")
+    assert facts["ids"] == "row numbers"
+    assert machine("index", tmp_path / "c.codes", "-o", tmp_path / "i")["ids"] == "row numbers"
+    assert (
+        machine("store", "export", tmp_path / "i", "--to", f"sqlite:{tmp_path / 'n'}")["ids"] == "row numbers"
+    )
+
+
+def test_arrays_and_csv_files_name_what_may_hold_ids(run, machine, here, tmp_path):
+    note = "rows are numbered; structhash index --ids FILE takes ids"
+    np.savez(tmp_path / "x.npz", X=X[:3], doc_ids=np.arange(3), other=np.arange(3))
+    found = run("encode", "m", tmp_path / "x.npz", "-o", tmp_path / "c")
+    assert f"x.npz (columns left out: doc_ids): {note}" in found.stderr
+    frame = pd.DataFrame(X[:200], columns=[f"p{j}" for j in range(64)])
+    frame.to_csv(tmp_path / "train.csv", index=False)
+    machine("fit", tmp_path / "train.csv", "-o", tmp_path / "n", "--bits", 8, "--method", "lsh")
+    frame.assign(doc_id=range(200), price=0.5).to_csv(tmp_path / "x.csv", index=False)
+    found = run("encode", tmp_path / "n", tmp_path / "x.csv", "-o", tmp_path / "c")
+    assert f"x.csv (columns left out: doc_id): {note}" in found.stderr

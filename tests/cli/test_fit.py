@@ -101,9 +101,11 @@ def test_a_model_knows_its_columns(run, machine, done, table, tmp_path):
     m, codes, index = (tmp_path / name for name in ("m", "c", "i"))
     said = "left out the columns id, target, which are no features\n"
     words = ("--bits", 4, "--label", "target", "--ignore", "id", "--unlabeled", table)
-    for command in (("fit", table, "-o", m, *words), ("encode", m, table, "-o", codes)):
+    numbered = f"note: no column of ids in {table} (columns left out: id): rows are numbered; "
+    numbered += "structhash index --ids FILE takes ids\n"
+    for command, note in ((("fit", table, "-o", m, *words), ""), (("encode", m, table, "-o", codes), numbered)):
         found = run(*command)
-        assert (found.exit_code, found.stderr) == (0, f"warning: {table}: {said}")
+        assert (found.exit_code, found.stderr) == (0, f"warning: {table}: {said}{note}")
     np.testing.assert_array_equal(load_codes(codes).table, load_model(m).encode(X[:200]))
     done("index", codes, "-o", index, "--model", m)
     answers = ("--ignore", "id", "--label", "target")
@@ -155,6 +157,8 @@ def test_facts_say_what_was_taken(done, run, here, tmp_path):
     assert "\nfeatures   64 (p0, p1, p2, ..., p61, p62, p63)\nlabels     label\n" in text
     assert " (loss on the training points, lower is better)\n" in text
     assert "labels    y (not used by itq)\n" in done("fit", "train.npz", *words, "--method", "itq")
+    mixed = done("fit", "train.npz", "-o", tmp_path / "m", "--bits", 24)
+    assert "\nrow bits   1 (they follow the rows themselves: order inside a class)\n" in mixed
     near = ("--method", "cghash", "--neighbours")
     assert "labels     y (not used by cghash)\n" in done("fit", "train.npz", *words, *near)
     np.savez(tmp_path / "own.npz", X=X[:60], qrels=np.array([[0, 3, 2], [0, 5, 1], [1, 7, 1]]))

@@ -18,7 +18,14 @@ def test_a_prefix_has_the_weights_of_its_bits(done, here, tmp_path):
 def test_backend_and_ids(machine, here, tmp_path):
     out = tmp_path / "i"
     facts = machine("index", "w.npy", "-o", out, "--bits", 12, "--backend", "flat", "--ids", "ids.npy")
-    assert facts == {"codes": 300, "bits": 12, "backend": "flat", "weighted": False, "file": str(out)}
+    assert facts == {
+        "codes": 300,
+        "bits": 12,
+        "ids": "numbers",
+        "backend": "flat",
+        "weighted": False,
+        "file": str(out),
+    }
     index = load_index(out)
     assert type(index).__name__ == "Flat"
     assert (index.ids % 10 == 0).all()
@@ -62,7 +69,14 @@ def test_codes_are_added_to_an_index(machine, here, tmp_path, backend):
     out, codes = tmp_path / "i", np.load("m.npy")
     machine("index", "m.codes", "-o", out, "--backend", backend)
     facts = machine("index", "m.codes", "-o", out, "--append")
-    assert facts == {"codes": 600, "bits": 16, "backend": backend, "weighted": False, "file": str(out)}
+    assert facts == {
+        "codes": 600,
+        "bits": 16,
+        "ids": "row numbers",
+        "backend": backend,
+        "weighted": False,
+        "file": str(out),
+    }
     np.testing.assert_array_equal(load_index(out).table()[0], np.concatenate([codes, codes]))
     assert load_index(out).source == load_model("m").fingerprint()
     assert [each.name for each in tmp_path.iterdir()] == ["i"]
@@ -89,7 +103,7 @@ def test_an_index_keeps_its_weights_and_length_as_codes_are_added(machine, run, 
         ("w.codes", ["w.codes holds codes of 12 bits, the index of 16; give codes of one length"]),
         ("m.codes -o other", ["the indexes hold codes of different models"]),
         ("short.codes", ["short.codes holds codes of 9 bits, the index of 16; give codes of one length"]),
-        ("m.codes --ids ids.npy", ["one index has running numbers, another ids of its own"]),
+        ("m.codes --ids ids.npy", ["one index has row numbers, another ids of its own"]),
         ("m.codes --backend flat", ["--backend flat: the index in m.index is exact; leave --backend out"]),
         ("m.codes --model w", ["m.codes holds codes of another model than w"]),
     ],

@@ -10,7 +10,7 @@ from structhash.search import load_index
 def test_indexes_are_joined(machine, done, here, tmp_path):
     out, codes = tmp_path / "i", np.load("m.npy")
     facts = machine("merge", "m.index", "m.index", "-o", out)
-    assert facts == {"codes": 600, "bits": 16, "weighted": False, "file": str(out)}
+    assert facts == {"codes": 600, "bits": 16, "ids": "row numbers", "weighted": False, "file": str(out)}
     np.testing.assert_array_equal(load_index(out).table()[0], np.concatenate([codes, codes]))
     assert load_index(out).source == load_model("m").fingerprint()
     done("merge", "w.index", "-o", out)

@@ -4,6 +4,8 @@ import os
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
@@ -293,3 +295,28 @@ def test_text_ids_are_printed_and_written(machine, done, here, tmp_path):
 )
 def test_bad_input_is_refused(assert_refused, words, parts):
     assert_refused(f"search {words}", *parts)
+
+
+@pytest.mark.parametrize("ids", [[f"q-{i}" for i in range(4)], [70, 50, 90, 60]], ids=["text", "numbers"])
+@pytest.mark.parametrize("where", ["vectors", "codes"])
+def test_queries_are_called_by_their_ids(run, machine, done, here, tmp_path, ids, where):
+    path = tmp_path / "q.parquet"
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(X[:4].ravel()), 64)
+    pq.write_table(pa.table({"query_id": ids, "v": vectors}), path)
+    note = f"no column of ids in {path} (columns left out: query_id): rows are numbered"
+    assert note in run("search", "m.index", path, "--model", "m").stderr
+    given = (path, "--model", "m", "--id", "query_id")
+    if where == "codes":
+        machine("encode", "m", path, "-o", tmp_path / "q.codes", "--id", "query_id", "--queries")
+        given = (tmp_path / "q.codes",)
+    place = f"sqlite:{tmp_path / 'codes.db'}"
+    done("store", "export", "m.index", "--to", place)
+    for search in (("search", "m.index"), ("store", "search", place)):
+        found = machine(*search, *given, "-k", 2)
+        assert (found["queries"], [each["query"] for each in found["results"]]) == (4, ids)
+        lines = done(*search, *given, "-k", 2).splitlines()[1:]
+        assert [line.split()[0] for line in lines] == [str(each) for each in ids for _ in range(2)]
+    for _ in range(2):  # the file may be replaced
+        done("search", "m.index", *given, "-o", tmp_path / "o.npz")
+    with np.load(tmp_path / "o.npz") as answer:
+        assert answer["query_ids"].tolist() == ids

@@ -27,7 +27,7 @@ def files(tmp_path, done):
 def test_a_store_answers_as_the_index(machine, done, files, reader):
     place = f"duckdb:{files / 'codes.db'}"
     made = machine("store", "export", files / "i", "--to", place, "--table", "a b")
-    assert made == {"codes": 300, "bits": 24, "store": "duckdb", "table": "a b"}
+    assert made == {"codes": 300, "bits": 24, "ids": "text", "store": "duckdb", "table": "a b"}
     words = (files / "q.npy", "--model", files / "m", "--reader", reader, "-k", 7)
     assert machine("store", "search", place, *words, "--table", "a b") == machine("search", files / "i", *words)
     assert done("store", "search", place, *words, "--table", "a b") == done("search", files / "i", *words)
@@ -47,7 +47,14 @@ def test_codes_are_appended_to_a_table(machine, run, done, files):
     )
     done("index", files / "c", "-o", files / "i3", "--ids", files / "ids.txt")
     made = machine("store", "export", files / "i3", "--to", place, "--append")
-    assert made == {"added": 300, "codes": 310, "bits": 24, "store": "duckdb", "table": "codes"}
+    assert made == {
+        "added": 300,
+        "codes": 310,
+        "bits": 24,
+        "ids": "text",
+        "store": "duckdb",
+        "table": "codes",
+    }
     words = (files / "q.npy", "--model", files / "m", "-k", 12)
     assert machine("store", "search", place, *words) == machine("search", files / "i", *words)
 
@@ -56,11 +63,23 @@ def test_what_does_not_fit_is_refused(run, done, files):
     place = f"duckdb:{files / 'codes.db'}"
     done("store", "export", files / "i", "--to", place)
     for words, message in (
-        (("export", files / "i", "--to", place), "is there already; give another table"),
+        (
+            ("export", files / "i", "--to", place),
+            "another table (--table), append (--append), or replace=True (--rep",
+        ),
         (("export", files / "i", "--to", "nosql:x"), "'nosql' is no store; give one of duckdb, "),
         (("export", files / "i", "--to", "duckdb"), "a colon and its place"),
         (("export", files / "i", "--to", place, "--append", "--replace"), "--replace and --append contradict"),
         (("export", files / "i", "--to", place, "--append", "--table", "t"), "there is no table 't'"),
+        (
+            ("export", files / "i", "--to", "postgresql://me:secret@h/b"),
+            "'postgresql://' is no store; give one",
+        ),
+        (
+            ("search", "postgres://me@h/b", files / "q.npy"),
+            "its place: duckdb:codes.db, postgres:postgresql://me@",
+        ),
+        (("export", files / "i", "--to", "sqlite:///codes.db"), "'sqlite://' is no store"),
         (("search", f"duckdb:{files / 'none.db'}", files / "q.npy"), "no such file"),
         (("search", place, files / "q.npy"), "for vectors, give --model MODEL too"),
         (("search", place, files / "c", "--table", "t"), "there is no table 't'"),
@@ -68,6 +87,7 @@ def test_what_does_not_fit_is_refused(run, done, files):
         found = run("store", *words)
         assert (found.exit_code, found.stdout) == (2, "")
         assert message in found.stderr
+        assert "secret" not in found.stderr
     done("store", "export", files / "i", "--to", place, "--replace")
 
 
@@ -93,6 +113,19 @@ def test_a_reader_of_codes_of_another_length_is_refused_with_the_name_of_the_tab
     found = run("store", "search", place, files / "q.npy", "--model", files / "m", "--reader", files / "r")
     assert (found.exit_code, found.stdout) == (2, "")
     assert "reads codes of 9 bits, table codes has 24; fit one for these" in found.stderr
+
+
+def test_a_reader_of_tables_is_refused_with_the_call_for_another(run, machine, done, files):
+    place = f"duckdb:{files / 'codes.db'}"
+    done("store", "export", files / "i", "--to", place)
+    given = (files / "q.npy", "--model", files / "m", "-k", 3, "--reader", files / "r")
+    for reader in ("tables", "linear"):
+        done("reader", files / "m", files / "rows.npy", "-o", files / "r", "--reader", reader)
+        found = run("store", "search", place, *given)
+        assert (found.exit_code, found.stdout) == (2, "")
+        assert "(structhash reader MODEL ROWS -o FILE --reader cells)" in found.stderr
+    done("reader", files / "m", files / "rows.npy", "-o", files / "r", "--reader", "cells")
+    assert machine("store", "search", place, *given) == machine("search", files / "i", *given)
 
 
 def test_an_index_with_weights_is_refused(run, files):

@@ -1,5 +1,7 @@
 """Codes of record batches."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -93,3 +95,14 @@ def test_polars_frames_of_vectors_are_rows():
     frame = polars.from_arrow(pa.table({"v": VECTORS}))
     np.testing.assert_array_equal(MODEL.encode(frame), MODEL.encode(X))
     np.testing.assert_array_equal(MODEL.encode(frame["v"]), MODEL.encode(X))
+
+
+def test_codes_without_ids_are_reported_where_a_column_may_hold_them():
+    batch = pa.record_batch({"doc_id": pa.array(IDS), "v": VECTORS, "price": pa.array(X[:, 0])})
+    with pytest.warns(UserWarning, match=r"no column of ids in the batch \(columns left out: doc_id\)"):
+        assert encode_batch(MODEL, batch).schema.names == ["code"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert encode_batch(MODEL, batch, id="none").schema.names == ["code"]
+        assert encode_batch(MODEL, batch, id="doc_id").schema.names == ["doc_id", "code"]
+        encode_batch(MODEL, batch.select(["v", "price"]))

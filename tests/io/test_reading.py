@@ -203,6 +203,20 @@ def test_documents_queries_and_judgements_come_from_files_of_their_own(judged):
     assert read(judged / "x.parquet", id="name", qrels=judged / "rows.txt").qrels.tolist() == [[0, 1, 1]]
 
 
+def test_judgements_by_row_numbers_warn_where_a_column_may_hold_the_ids(judged, caplog):
+    files = {"query_file": judged / "q.parquet", "qrels": judged / "numbers.txt"}
+    assert read(judged / "x.parquet", **files).qrels.tolist() == [[2, 8, 3], [0, 1, 1]]
+    said = "(columns left out: name): rows are numbered; --id NAME (id='NAME') takes one"
+    names = (judged / "q.parquet", judged / "x.parquet")
+    assert [each.getMessage() for each in caplog.records] == [
+        f"no column of ids in {name} {said}" for name in names
+    ]
+    caplog.clear()
+    read(judged / "x.parquet", **files, id="none")
+    read(judged / "x.parquet")  # without judgements, `Dataset.id_candidates` says it
+    assert not caplog.records
+
+
 def test_judgements_and_queries_that_do_not_fit_are_refused(judged):
     np.save(judged / "narrow.npy", np.ones((3, 2)))
     for words, message in (

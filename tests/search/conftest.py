@@ -17,5 +17,5 @@ def text(n):
 
 @pytest.fixture(params=[None, numbers, text], ids=["running", "numbers", "text"])
 def ids_of(request):
-    """A function that makes n ids of one kind, in no order; None for running numbers."""
+    """A function that makes n ids of one kind, in no order; None for row numbers."""
     return lambda n: None if request.param is None else request.param(n)

@@ -29,7 +29,7 @@ from structhash.search.base import Index
 
 
 class ToyIndex(Index):
-    "Plain arrays, with running numbers only."
+    "Plain arrays, with row numbers only."
 
     def __init__(self, n_bits):
         super().__init__(n_bits)
@@ -264,7 +264,7 @@ def test_ids_of_two_kinds_never_meet(piece):
         (numbers, names, TypeError, "are whole numbers, got text such as '7'"),
         (names, numbers, TypeError, "are text, got whole numbers such as 7"),
         (names, running, ValueError, "this index has ids of its own"),
-        (running, names, ValueError, "this index has running numbers"),
+        (running, names, ValueError, "this index has row numbers"),
     ):
         with pytest.raises(error, match=message):
             index.merge(other)
@@ -390,7 +390,14 @@ def test_the_command_line_takes_a_new_index_without_another_edit(toy, tmp_path, 
     write_npy("codes.npy", codes)
     found = run(app, ["index", "codes.npy", "-o", "new", "--backend", "toy_index", "--json"])
     assert found.exit_code == 0, found.stderr
-    expected = {"codes": 9, "bits": 8, "backend": "toy_index", "weighted": False, "file": "new"}
+    expected = {
+        "codes": 9,
+        "bits": 8,
+        "ids": "row numbers",
+        "backend": "toy_index",
+        "weighted": False,
+        "file": "new",
+    }
     assert json.loads(found.stdout) == expected
     assert type(load_index("new")) is toy
     found = run(app, ["search", "new", "codes.npy", "-k", "3", "--json"])

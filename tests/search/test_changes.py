@@ -57,7 +57,7 @@ class Stateful(RuleBasedStateMachine):
             self.index = IVF(N_BITS, n_lists=4, n_probe=4)
 
     def new_ids(self, n, rng):
-        """n ids that the index does not have; None for running numbers."""
+        """n ids that the index does not have; None for row numbers."""
         if self.kind == "running":
             return None
         names = [text_of(each) if self.kind == "text" else each for each in rng.permutation(500).tolist()]
@@ -83,9 +83,9 @@ class Stateful(RuleBasedStateMachine):
     @rule(seed=st.integers(0, 10**6))
     def add_what_is_there(self, seed):
         known = np.random.default_rng(seed).choice(self.ids_and_codes()[0])
-        with pytest.raises(ValueError, match=r"this index has running numbers|is in the index already"):
+        with pytest.raises(ValueError, match=r"this index has row numbers|is in the index already"):
             self.index.add(random_codes(1, seed), [known])
-        with pytest.raises((ValueError, TypeError), match=r"running numbers|that are"):
+        with pytest.raises((ValueError, TypeError), match=r"row numbers|that are"):
             self.index.add(random_codes(1, seed), [0 if self.kind == "text" else "0"])
 
     @precondition(lambda self: self.model)
@@ -261,7 +261,7 @@ def test_a_change_that_fails_changes_nothing(piece, change, error, message, own_
     index, codes = piece(N_BITS), random_codes(9 if not own_ids else 2, 0)
     index.add(codes, [3, 7] if own_ids else None)
     if not own_ids and message == "is in the index already":
-        index.merge(index)  # running numbers go on
+        index.merge(index)  # row numbers go on
         assert len(index) == 18
         return
     with pytest.raises(error, match=message):

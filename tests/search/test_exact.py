@@ -138,7 +138,7 @@ def test_add_copies():
         (None, np.zeros((2, 2), dtype=np.uint8), None, ValueError, "must have 1 bytes a row, got 2"),
         (None, np.zeros((2, 1)), None, TypeError, "must be packed bytes"),
         (None, np.full((2, 1), 255, dtype=np.uint8), None, ValueError, "zero pad bits"),
-        (None, None, [5, 6], ValueError, "this index has running numbers; leave ids out"),
+        (None, None, [5, 6], ValueError, "this index has row numbers; leave ids out"),
         ([7, 3], None, None, ValueError, "this index has ids of its own; give ids for these codes too"),
         ([7, 3], None, [1, 7], ValueError, "unique, but 7 is in the index already"),
         ([7, 3], None, [4, 4], ValueError, "unique, but 4 comes 2 times"),

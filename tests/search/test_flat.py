@@ -101,7 +101,7 @@ def test_empty_index_and_no_queries():
     [
         (None, np.zeros((2, 2), dtype=np.uint8), None, ValueError, "must have 1 bytes a row, got 2"),
         (None, np.full((2, 1), 255, dtype=np.uint8), None, ValueError, "zero pad bits"),
-        (None, None, [5, 6], ValueError, "this index has running numbers"),
+        (None, None, [5, 6], ValueError, "this index has row numbers"),
         ([7, 3], None, None, ValueError, "this index has ids of its own"),
         ([7, 3], None, [1, 7], ValueError, "unique, but 7 is in the index already"),
         ([7, 3], None, [4, -1], ValueError, "from 0 to"),

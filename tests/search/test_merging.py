@@ -50,8 +50,8 @@ def test_the_file_holds_the_codes_of_all_indexes(ids_of, sizes, rows_at_once, tm
         (([3, 7], [7, 9]), ValueError, "ids must be unique, but 7 comes 2 times"),
         ((["a", "b"], ["b", "c"]), ValueError, "ids must be unique, but 'b' comes 2 times"),
         ((["3", "7"], [1, 2]), TypeError, "this index has ids that are text, got whole numbers such as 1"),
-        ((None, [1, 2]), ValueError, "one index has running numbers, another ids of its own; index all codes"),
-        (([1, 2], None), ValueError, "one index has running numbers, another ids of its own; index all codes"),
+        ((None, [1, 2]), ValueError, "one index has row numbers, another ids of its own; index all codes"),
+        (([1, 2], None), ValueError, "one index has row numbers, another ids of its own; index all codes"),
     ],
 )
 def test_ids_that_do_not_fit_are_refused(ids, error, message, tmp_path):

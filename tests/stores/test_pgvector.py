@@ -75,3 +75,25 @@ def test_the_graph_finds_codes_that_are_appended(searched):
 def test_ef_is_what_pgvector_takes(ef):
     with pytest.raises(ValueError, match=r"ef=.*: give 0, or a whole number up to 1000"):
         PGVector("", ef=ef)
+
+
+def test_the_extension_is_made_once_by_who_may(database):
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("DROP EXTENSION IF EXISTS vector")
+        connection.execute("CREATE ROLE plain")
+        connection.execute("GRANT CREATE, USAGE ON SCHEMA public TO plain")
+        try:
+            store = PGVector(f"{database}&options=-c%20role%3Dplain", ef=10)
+            codes = np.arange(9, dtype=np.uint8)[:, None]
+            with pytest.raises(
+                OSError, match=r"permission denied .*; let an administrator run CREATE EXTENSION vector once"
+            ):
+                store.export(codes, 8)
+            with pytest.raises(ValueError, match="there is no table 'codes'"):
+                store.info()
+            connection.execute("CREATE EXTENSION vector")
+            store.export(codes, 8)
+            assert store.search(codes[3:4], 1)[1].tolist() == [[3]]
+        finally:
+            connection.execute("DROP OWNED BY plain")
+            connection.execute("DROP ROLE plain")

@@ -20,7 +20,9 @@ def fit_reader_command(
     name: Annotated[
         str,
         typer.Option(
-            "--reader", help="auto (what finds most of held-out rows), bits, real, cells, linear or tables."
+            "--reader",
+            help="auto (what finds most of held-out rows), bits, real, cells, or linear or tables, which "
+            "no store but sqlite takes.",
         ),
     ] = "auto",
     bits: Annotated[

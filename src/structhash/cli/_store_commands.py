@@ -46,7 +46,7 @@ def _search(
     k: Annotated[int, typer.Option("-k", min=1, help="Neighbours of each query.")] = 10,
     model: Annotated[Path | None, typer.Option(help="The model that encodes the queries.")] = None,
     reader: Annotated[
-        str, typer.Option(help="bits, real, or the file of a fitted reader with one number a bit.")
+        str, typer.Option(help="bits, real, or the file that reader --reader cells makes.")
     ] = "bits",
     table: _Table = "codes",
     *,
@@ -55,7 +55,8 @@ def _search(
 ) -> None:
     """Find the nearest codes of each query, as search does.
 
-    A line a neighbour: query, rank, id, distance. Equal distances come by id.
+    A line a neighbour: query (its id or number), rank, id, distance. Equal
+    distances come by id.
     """
     from structhash.cli.store import search
 

@@ -178,7 +178,7 @@ def _search(
     ] = None,
     out: Annotated[
         Path | None,
-        output("Write distances and ids (with --radius also lims, where each query begins) to this .npz."),
+        output("Write distances, ids, any query_ids (of --radius: lims, where queries begin) to this .npz."),
     ] = None,
     force: Force = False,
     *,
@@ -187,7 +187,8 @@ def _search(
 ) -> None:
     """Find the nearest codes of each query.
 
-    A line a neighbour: query, rank, id, distance. Equal distances come by id.
+    A line a neighbour: query (its id or number), rank, id, distance. Equal
+    distances come by id.
     On a terminal, or with -o, only the first three queries are shown.
     """
     from structhash.cli.search import search
@@ -219,7 +220,9 @@ def _dedup(
     ] = 100_000_000,
     out: Annotated[
         Path | None,
-        output("Write row,group of each row in a group of several to this .csv; group is its lowest row."),
+        output(
+            "Write row,group of each row in a group of several to this .csv, and ids; group is the lowest row."
+        ),
     ] = None,
     force: Force = False,
     as_json: Json = False,

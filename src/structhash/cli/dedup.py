@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
 
 from structhash.cli.display import print_facts
-from structhash.cli.outputs import GROUPS_HEAD, check_output
+from structhash.cli.outputs import GROUPS_HEADS, check_output
 from structhash.io import load_codes
 from structhash.io.container import atomic
 from structhash.search import near_groups
@@ -27,7 +28,7 @@ def dedup(codes: Path, radius: int, *, max_pairs: int, out: Path | None, force: 
     max_pairs : int
         Largest number of pairs of different codes.
     out : path or None
-        A .csv file to write: row and group of each row in a group of several.
+        A .csv file to write: row and group of each row in a group of several, and its id where codes have ids.
     force, as_json : bool
         Whether `out` may replace a file of another kind; whether to report as JSON.
 
@@ -48,9 +49,10 @@ def dedup(codes: Path, radius: int, *, max_pairs: int, out: Path | None, force: 
     sizes = np.bincount(groups, minlength=len(groups))
     rows = np.flatnonzero(sizes[groups] > 1)
     if out is not None:
+        columns = [rows, groups[rows]] if found.ids is None else [rows, groups[rows], found.ids[rows]]
         with atomic(out) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-            file.write(f"{GROUPS_HEAD}\n")
-            np.savetxt(file, np.column_stack([rows, groups[rows]]), "%d", ",")
+            file.write(f"{GROUPS_HEADS[found.ids is not None]}\n")
+            csv.writer(file, lineterminator="\n").writerows(zip(*(each.tolist() for each in columns)))
     facts = {
         "codes": len(groups),
         "bits": n_bits,

@@ -19,7 +19,7 @@ from structhash.cli.inputs import Choices, check_columns
 from structhash.cli.outputs import check_output
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
-from structhash.io import CODE_SUFFIXES, Rows, parts_of, read_rows, save_codes, suffixes
+from structhash.io import CODE_SUFFIXES, Rows, number_note, parts_of, read_rows, save_codes, suffixes
 
 __all__ = ["ROWS_AT_ONCE", "coded", "encode"]
 
@@ -81,8 +81,9 @@ def encode(
         facts: dict[str, Any] = {"files": len(made), "complete before": n_kept}
     else:
         work.write_rows(rows, out, force)
-        facts = _ids_facts(rows, out)
+        facts = {}
         _warn_of_numbers(encoder, out)
+    facts |= _ids_facts(rows, data[0], out)
     sizes = {"rows": rows.shape[0], "bits": work.n_bits, "bytes": rows.shape[0] * -(-work.n_bits // 8)}
     print_facts({**sizes, **facts, "coded as": _word(as_queries), "file": str(out)}, as_json)
 
@@ -116,17 +117,19 @@ def _refuse_part(out: Path, data: Path) -> None:
         )
 
 
-def _ids_facts(rows: Rows, out: Path) -> dict[str, Any]:
-    """The column of ids, where the file of codes keeps them."""
+def _ids_facts(rows: Rows, data: Path, out: Path) -> dict[str, Any]:
+    """What the ids of codes are, and their column; lines on stderr where ids of the data may be lost."""
     if rows.ids is None:
-        return {}
+        if note := number_note(data, rows.id_candidates):
+            say("note", note)
+        return {"ids": "row numbers"}
     if out.suffix.lower() == ".npy":
         say(
             "warning",
             f"{out} is a bare array, which keeps no ids: give a name that ends in .parquet to keep them",
         )
-        return {}
-    return {"ids": rows.ids.name}
+        return {"ids": "row numbers"}
+    return {"ids": "text" if rows.ids.text else "numbers", "id column": rows.ids.name}
 
 
 def _warn_of_numbers(encoder: HashEncoder, out: Path) -> None:

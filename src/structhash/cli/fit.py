@@ -283,12 +283,14 @@ def _facts(fitted: _Fitted, dataset: Dataset, seconds: float, out: Path) -> dict
 
 
 def _in_words(facts: dict[str, Any], dataset: Dataset, unused: str) -> dict[str, str]:
-    """Facts that people get with an explanation: features by name, labels and objective."""
+    """Facts that people get with an explanation: features by name, labels, row bits and objective."""
     words = {}
     if dataset.names:
         words["features"] = f"{facts['features']} ({_first_and_last(dataset.names)})"
     if dataset.label is not None:
         words["labels"] = f"{dataset.label}{unused}"
+    if "row bits" in facts:
+        words["row bits"] = f"{facts['row bits']} (they follow the rows themselves: order inside a class)"
     if "objective" in facts:
         words["objective"] = f"{facts['objective']:.4g} (loss on the training points, lower is better)"
     return words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from structhash.io import Codes, load_codes, suffixes
 from structhash.pieces import classes, settings, snake
 from structhash.search import Index, load_index, save_merged
 
-__all__ = ["index", "replaced_index"]
+__all__ = ["index", "kind_of_ids", "replaced_index"]
 
 
 def index(
@@ -52,8 +52,7 @@ def index(
     ids : path or None
         A file of ids, as `read_ids` reads it; None for those of the codes, or row numbers.
     model : path or None
-        The model that made the codes, which is checked where the codes name it. It gives their length and,
-        where it weighs its bits, the weights.
+        The model that made the codes, checked where they name it. It gives their length and any weights.
     force, as_json : bool
         Whether `out` may replace a file of another kind; whether to report as JSON.
     append : bool
@@ -82,8 +81,9 @@ def index(
         save_merged(indexes, out, force)
     for doubt in (*_doubts(codes, found, made, bits, model), *_unnamed(codes, made, out, old)):
         say("warning", doubt)
-    facts = {"codes": sum(map(len, indexes)), "bits": n_bits, "backend": backend or snake(Piece.__name__)}
-    print_facts({**facts, "weighted": weights is not None, **replaced, "file": str(out)}, as_json)
+    sizes = {"codes": sum(map(len, indexes)), "bits": n_bits, "ids": kind_of_ids(indexes)}
+    how = {"backend": backend or snake(Piece.__name__), "weighted": weights is not None}
+    print_facts({**sizes, **how, **replaced, "file": str(out)}, as_json)
 
 
 def _ids(path: Path | None, column: str | None, old: Index | None, found: Codes) -> NDArray[Any] | None:
@@ -92,7 +92,7 @@ def _ids(path: Path | None, column: str | None, old: Index | None, found: Codes)
         return read_ids(path, column, as_text=old is not None and old.id_kind == "text")
     if column is not None:
         raise ValueError(f"--id {column} is a column of a .csv file: give that by --ids")
-    if found.ids is None and old is not None and old.id_kind != "running numbers":
+    if found.ids is None and old is not None and old.id_kind != "row numbers":
         raise ValueError("--append: the index has ids of its own; give --ids too")
     return found.ids
 
@@ -129,6 +129,11 @@ def _refuse_centroids(codes: Path, found: Codes, encoder: HashEncoder | None, pi
             f"{codes} holds codes that are numbers of centroids, and {snake(piece.__name__)} compares bits; "
             f"use --backend {able}"
         )
+
+
+def kind_of_ids(indexes: Sequence[Index]) -> str:
+    """What the ids of codes are, of indexes that are joined: row numbers, numbers or text."""
+    return next((each.id_kind for each in indexes if len(each)), "row numbers")
 
 
 def replaced_index(out: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from structhash.cli.console import say
 from structhash.cli.display import print_facts
-from structhash.cli.index import replaced_index
+from structhash.cli.index import kind_of_ids, replaced_index
 from structhash.cli.outputs import check_output
 from structhash.io import suffixes
 from structhash.search import Index, load_index, save_merged
@@ -45,14 +45,14 @@ def merge(indexes: Sequence[Path], out: Path, *, force: bool, as_json: bool) -> 
     unnamed = [str(path) for path, each in zip(indexes, found, strict=True) if each.source is None]
     if 0 < len(unnamed) < len(found):
         say("warning", f"{unnamed[0]} does not say which model made its codes, so {out} does not either")
-    facts = {"codes": sum(map(len, found)), "bits": found[0].n_bits, "weighted": found[0].weights is not None}
-    print_facts({**facts, **replaced, "file": str(out)}, as_json)
+    facts = {"codes": sum(map(len, found)), "bits": found[0].n_bits, "ids": kind_of_ids(found)}
+    print_facts({**facts, "weighted": found[0].weights is not None, **replaced, "file": str(out)}, as_json)
 
 
 def _refuse_shared(paths: Sequence[Path], indexes: Sequence[Index]) -> None:
     """ValueError that names two files with one id."""
     for (path, index), (other, more) in combinations(zip(paths, indexes, strict=True), 2):
-        if index.id_kind == more.id_kind != "running numbers":
+        if index.id_kind == more.id_kind != "row numbers":
             for shared in np.intersect1d(index.ids, more.ids)[:1].tolist():
                 raise ValueError(
                     f"{path} and {other} both have the id {shared!r}; give each code an id of its own"

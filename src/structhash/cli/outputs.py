@@ -14,12 +14,12 @@ import numpy as np
 from structhash.io import holds_codes, map_array, suffix_of
 from structhash.io.container import check_is_file, check_target, header, try_writing, what
 
-__all__ = ["GROUPS_HEAD", "PLOT_TITLE", "check_folder", "check_output", "holds_comparison"]
+__all__ = ["GROUPS_HEADS", "PLOT_TITLE", "check_folder", "check_output", "holds_comparison"]
 
-GROUPS_HEAD = "row,group"
+GROUPS_HEADS = ("row,group", "row,group,id")  # without ids and with them
 PLOT_TITLE = "structhash recall"  # in the metadata of a picture
 _PAGE_SIGN = '<meta name="generator" content="structhash">'
-_HIT_ARRAYS = {"lims.npy", "distances.npy", "ids.npy"}
+_HIT_ARRAYS = {"lims.npy", "distances.npy", "ids.npy", "query_ids.npy"}
 _RESULT_ENTRIES = {  # of JSON documents
     "comparison": {"protocol", "data_sha256", "options", "lines"},
     "evaluation": {"relevance", "model", "lines"},
@@ -127,7 +127,7 @@ def _holds(path: Path, makes: str) -> bool:
                 return set(file.namelist()) <= _HIT_ARRAYS
         if makes == "groups":
             with open(path, encoding="utf-8") as lines:
-                return lines.readline(len(GROUPS_HEAD) + 1) == f"{GROUPS_HEAD}\n"
+                return lines.readline(100) in [f"{head}\n" for head in GROUPS_HEADS]
         if makes == "page":
             with open(path, encoding="utf-8") as lines:
                 return _PAGE_SIGN in lines.read(2048)

@@ -23,11 +23,11 @@ from structhash.codes import PreparedQueries
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
 from structhash.estimators.reader import READERS, load_reader
-from structhash.io import CODE_SUFFIXES, Codes, load_codes, map_array, suffix_of, suffixes
+from structhash.io import CODE_SUFFIXES, Codes, load_codes, map_array, number_note, suffix_of, suffixes
 from structhash.io.container import atomic
 from structhash.search import Index, Rescored, load_index
 
-__all__ = ["nearest_hits", "print_answer", "query_codes", "search"]
+__all__ = ["Asked", "nearest_hits", "print_answer", "query_codes", "search"]
 
 _Queries = NDArray[np.uint8] | PreparedQueries
 
@@ -41,6 +41,16 @@ class _Hit(NamedTuple):
 
     distances: NDArray[Any]
     ids: NDArray[Any]
+
+
+class Asked(NamedTuple):
+    """The queries of a search."""
+
+    codes: _Queries
+    rows: Any  # the vectors, or None where there are none
+    ids: NDArray[Any] | None  # ids of the queries, where their file has them
+    warnings: list[str]  # what may be wrong with them
+    note: str | None = None  # what else to say of them
 
 
 _Blocks = list[tuple[NDArray[Any], ...]]  # what a search returns for each block of queries
@@ -97,12 +107,12 @@ def search(
     check_output(out, index, queries, *files, makes="neighbours", force=force, suffix=".npz")
     _check_options(k, radius, model, rescore)
     searched = load_index(index)
-    codes, rows, doubts = query_codes(queries, model, index, searched, choices, reader)
-    by_block = _searcher(searched, codes, rows, among, rescore)
-    asked, (hits, arrays) = _ask(searched, by_block, len(codes), k, radius)
+    given = query_codes(queries, model, index, searched, choices, reader)
+    by_block = _searcher(searched, given.codes, given.rows, among, rescore)
+    asked, (hits, arrays) = _ask(searched, by_block, len(given.codes), k, radius)
     if out is not None:
-        _write(out, arrays)
-    print_answer({"queries": len(codes), "bits": searched.n_bits, **asked}, hits, doubts, out, as_json)
+        _write(out, arrays if given.ids is None else {**arrays, "query_ids": _for_file(given.ids)})
+    print_answer({"bits": searched.n_bits, **asked}, hits, given, out, as_json)
 
 
 def _check_options(k: int | None, radius: float | None, model: Path | None, rescore: Rescoring | None) -> None:
@@ -131,7 +141,7 @@ def _searcher(
             if radius is None
             else index.radius(codes[part], radius, **limit)
         )
-    if rescore.ids is None and index.id_kind != "running numbers":
+    if rescore.ids is None and index.id_kind != "row numbers":
         raise ValueError(f"--rescore {rescore.vectors}: the index has ids of its own; give --rescore-ids too")
     ids = None if rescore.ids is None else read_ids(rescore.ids, as_text=as_text)
     try:
@@ -192,7 +202,7 @@ def _in_blocks(n_queries: int, search_block: Callable[[slice], tuple[NDArray[Any
 
 def query_codes(
     path: Path, model: Path | None, index: Path | str, searched: Index, choices: Choices | None, reader: str
-) -> tuple[_Queries, Any, list[str]]:
+) -> Asked:
     """Read queries for an index.
 
     Parameters
@@ -211,11 +221,7 @@ def query_codes(
 
     Returns
     -------
-    queries : uint8 array or PreparedQueries
-    rows : array or None
-        The vectors, if there are.
-    doubts : list of str
-        What may be wrong with them.
+    Asked
     """
     if model is None:
         if reader != "bits":
@@ -227,7 +233,7 @@ def query_codes(
                 f"{path} holds codes of rows, and its model codes queries differently: unless you look "
                 "for near duplicates, encode queries with --queries"
             )
-        return found.table, None, doubts
+        return Asked(found.table, None, found.ids, doubts)
     encoder = load_model(model)
     source, n_made = encoder.fingerprint(), encoder.n_bits_
     _check_source(model, source, index, searched)
@@ -243,12 +249,14 @@ def query_codes(
             f"{searched.n_bits} are used"
         )
     dataset = read_for(encoder, path, choices)
-    rows = dataset.X if dataset.Q is None else dataset.Q
+    rows, ids, note = dataset.Q, None, None
+    if rows is None:
+        rows, ids, note = dataset.X, dataset.ids, number_note(path, dataset.id_candidates)
     if reader != "bits":
-        return _prepared(encoder, rows, index, searched.n_bits, reader), rows, doubts
+        return Asked(_prepared(encoder, rows, index, searched.n_bits, reader), rows, ids, doubts, note)
     with bar("encode", len(rows), "queries", ROWS_AT_ONCE) as advance:
         blocks = list(coded(encoder.encode_queries, [rows], searched.n_bits, advance))
-    return np.concatenate(blocks), rows, doubts
+    return Asked(np.concatenate(blocks), rows, ids, doubts, note)
 
 
 def _prepared(encoder: HashEncoder, rows: Any, index: Path | str, n_bits: int, reader: str) -> PreparedQueries:
@@ -315,43 +323,41 @@ def _unnamed(source: str | None, given: Path, index: Path | str, searched: Index
 
 
 def print_answer(
-    about: dict[str, Any], hits: list[_Hit], doubts: list[str], out: Path | None, as_json: bool
+    about: dict[str, Any], hits: list[_Hit], given: Asked, out: Path | None, as_json: bool
 ) -> None:
     """Print what may be wrong, and the neighbours.
 
     Parameters
     ----------
     about : dict
-        What was asked, for JSON.
+        What was asked, for JSON, apart from the number of queries.
     hits : list
         The results of each query.
-    doubts : list of str
-        Warnings.
+    given : Asked
+        The queries.
     out : path or None
         The file that has all results.
     as_json : bool
         Whether to print JSON.
     """
-    for doubt in doubts:
-        say("warning", doubt)
+    for warning in given.warnings:
+        say("warning", warning)
+    if given.note is not None:
+        say("note", given.note)
+    queries = list(range(len(hits))) if given.ids is None else given.ids.tolist()
     if as_json:
-        _print_json(about, hits)
+        results = [{"query": q, "ids": hit.ids, "distances": hit.distances} for q, hit in zip(queries, hits)]
+        print(to_json({"queries": len(hits), **about, "results": results}))
     else:
-        _print_hits(hits, out)
+        _print_hits(queries, hits, out)
 
 
-def _print_json(about: dict[str, Any], hits: list[_Hit]) -> None:
-    """Print the neighbours of all queries as JSON."""
-    results = [{"query": q, "ids": hit.ids, "distances": hit.distances} for q, hit in enumerate(hits)]
-    print(to_json({**about, "results": results}))
-
-
-def _print_hits(hits: list[_Hit], out: Path | None) -> None:
+def _print_hits(queries: list[Any], hits: list[_Hit], out: Path | None) -> None:
     """Print the table of neighbours: of all queries, but on a terminal, or with a file, of the first ones."""
     n_shown = len(hits) if out is None and not sys.stdout.isatty() else _QUERIES_SHOWN
     rows = [
         (q, rank, i, d)
-        for q, hit in enumerate(hits[:n_shown])
+        for q, hit in zip(queries, hits[:n_shown])
         for rank, (d, i) in enumerate(zip(hit.distances.tolist(), hit.ids.tolist(), strict=True), 1)
     ]
     print_table(("query", "rank", "id", "distance"), rows)

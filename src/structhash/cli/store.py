@@ -47,7 +47,8 @@ def export(index: Path, to: str, *, table: str, replace: bool, append: bool = Fa
         facts = {"added": len(opened), "codes": store.info().ntotal}
     else:
         store.export(codes, opened.n_bits, ids, source=source, replace=replace)
-    facts |= {"bits": opened.n_bits, "store": snake(type(store).__name__), "table": table}
+    facts |= {"bits": opened.n_bits, "ids": opened.id_kind}
+    facts |= {"store": snake(type(store).__name__), "table": table}
     print_facts(facts, as_json)
 
 
@@ -89,19 +90,20 @@ def search(
     about = store.info()
     like = Exact(about.n_bits)
     like.source = about.source
-    codes, _, doubts = query_codes(queries, model, f"table {table}", like, choices, reader)
+    given = query_codes(queries, model, f"table {table}", like, choices, reader)
     k = min(k, max(1, about.ntotal))
-    hits, _ = nearest_hits([store.search(codes, k)])
-    asked = {"queries": len(codes), "bits": about.n_bits, "k": k}
-    print_answer(asked, hits, doubts, None, as_json)
+    hits, _ = nearest_hits([store.search(given.codes, k)])
+    print_answer({"bits": about.n_bits, "k": k}, hits, given, None, as_json)
 
 
 def _store(text: str, table: str) -> Store:
     """The store that a text such as duckdb:codes.db names."""
     known, (kind, colon, place) = classes("stores"), text.partition(":")
-    if kind not in known or not colon:
+    if kind not in known or not colon or place.startswith("//"):
+        given = f"{kind}://" if place.startswith("//") else kind  # the rest may hold a password
         raise ValueError(
-            f"{kind!r} is no store; give one of {', '.join(known)}, a colon and its place: duckdb:codes.db"
+            f"{given!r} is no store; give one of {', '.join(known)}, a colon and its place: duckdb:codes.db, "
+            "postgres:postgresql://me@host/base"
         )
     found: Store = known[kind](place, table)
     return found

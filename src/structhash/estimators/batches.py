@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.arrow import (
+    holds_ids,
     holds_text,
     holds_vectors,
     import_arrow,
@@ -45,7 +46,7 @@ def encode_batch(
     column : str, optional
         The column of vectors; by default the only one. A model of named columns takes these, without it.
     id : str, optional
-        The column of ids, whole numbers or text; by default `id` where there is one. "none" for no ids.
+        The column of ids, whole numbers or text; by default `id`, or none with a warning. "none" for no ids.
     n_bits : int, optional
         Length of the codes; all bits of the model by default.
     queries, as_lists : bool
@@ -74,7 +75,7 @@ def encode_batch(
         raise TypeError(f"batch is {describe(batch)}; give a pyarrow.RecordBatch, as of to_batches()")
     kinds = dict(zip(batch.schema.names, batch.schema.types))
     taken = (column, *(model.column_names_ or []))
-    ids_named = id if id is not None else "id" if "id" in kinds and "id" not in taken else "none"
+    ids_named = id if id is not None else _usual_ids(kinds, taken)
     if missing := [name for name in (column, ids_named) if name not in (None, "none", *kinds)]:
         raise ValueError(f"the batch has no column {describe(missing[0])}; it has {join_names(list(kinds))}")
     X = _rows(model, batch, kinds, column, ids_named)
@@ -82,6 +83,19 @@ def encode_batch(
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were compared here
         codes = (model.encode_queries if queries else model.encode)(X, n_bits)
     return _as_batch(codes, batch, ids_named, _about(model, n_bits or model.n_bits_, queries), as_lists)
+
+
+def _usual_ids(kinds: dict[str, Any], taken: tuple[str | None, ...]) -> str:
+    """The column id, else "none", with a warning where a column that is not taken may hold ids."""
+    if "id" in kinds and "id" not in taken:
+        return "id"
+    if left_out := [name for name, kind in kinds.items() if name not in taken and holds_ids(kind)]:
+        warnings.warn(
+            f"no column of ids in the batch (columns left out: {join_names(left_out)}): codes come without "
+            "ids; id='NAME' takes one, id='none' none",
+            stacklevel=3,
+        )
+    return "none"
 
 
 def _as_batch(

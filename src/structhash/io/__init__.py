@@ -12,7 +12,7 @@ from structhash.io.arrays import map_array, read_codes, write_npy
 from structhash.io.codes import CODE_SUFFIXES, Codes, holds_codes, load_codes, save_codes
 from structhash.io.dataset import Dataset, check_matrix
 from structhash.io.formats.base import Rows
-from structhash.io.reading import facts, parts_of, read, read_rows, suffixes
+from structhash.io.reading import facts, number_note, parts_of, read, read_rows, suffixes
 
 __all__ = [
     "CODE_SUFFIXES",
@@ -25,6 +25,7 @@ __all__ = [
     "holds_codes",
     "load_codes",
     "map_array",
+    "number_note",
     "parts_of",
     "read",
     "read_codes",

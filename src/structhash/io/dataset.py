@@ -32,6 +32,8 @@ class Dataset(NamedTuple):
         Name of the column or array that holds the labels.
     ids : array of shape (n,), or None
         Ids of the rows: int64, or an object array of str.
+    id_candidates : tuple of str
+        Where the file has no ids: names of columns that are left out and may hold them.
     """
 
     X: NDArray[Any]
@@ -41,6 +43,7 @@ class Dataset(NamedTuple):
     names: list[str] | None = None
     label: str | None = None
     ids: NDArray[Any] | None = None
+    id_candidates: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, Any]:
         """Sizes and dtypes, as `structhash info` prints them.

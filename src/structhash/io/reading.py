@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -10,7 +11,7 @@ from typing import Any
 
 from structhash import pieces
 from structhash._numerics.addresses import as_path
-from structhash._numerics.validation import describe
+from structhash._numerics.validation import describe, join_names
 from structhash.io._opening import check_file, suffix_of
 from structhash.io._parts import find_parts, join_datasets, join_rows
 from structhash.io._remote import fetched, is_remote, readable
@@ -19,7 +20,9 @@ from structhash.io.formats._texts import Texts
 from structhash.io.formats.base import Format, Rows
 from structhash.io.qrels import read_qrels
 
-__all__ = ["facts", "parts_of", "read", "read_rows", "suffixes"]
+__all__ = ["facts", "number_note", "parts_of", "read", "read_rows", "suffixes"]
+
+_LOG = logging.getLogger(__name__)
 
 
 def read(
@@ -96,7 +99,41 @@ def _read_all(
     if query_file is not None:
         asked = _read_queries(data, path, as_path(query_file), settings)
         data, query_ids = check_dataset(data._replace(Q=asked.X), path), _ids(asked)
-    return data if qrels is None else _judged(data, path, qrels, query_ids)
+        if qrels is not None:
+            _warn_of_row_numbers(asked, as_path(query_file))
+    if qrels is None:
+        return data
+    _warn_of_row_numbers(data, path)
+    return _judged(data, path, qrels, query_ids)
+
+
+def _warn_of_row_numbers(data: Dataset, path: Path) -> None:
+    """Warn where judgements meet row numbers, though a column may hold the ids that they mean."""
+    if note := number_note(path, data.id_candidates):
+        _LOG.warning("%s", note)
+
+
+def number_note(path: Path, candidates: Sequence[str]) -> str | None:
+    """What to say where rows are numbered though a column may hold their ids; None where none may.
+
+    Parameters
+    ----------
+    path : Path
+        As `read` takes it.
+    candidates : sequence of str
+        `id_candidates` of its data set, or of its rows.
+
+    Returns
+    -------
+    str or None
+    """
+    if not candidates:
+        return None
+    kind: Any = _formats()[suffix_of((parts_of(path) or [path])[0])]
+    how = "structhash index --ids FILE takes ids"
+    if "id" in {field.name for field in fields(kind)}:
+        how = "--id NAME (id='NAME') takes one"
+    return f"no column of ids in {path} (columns left out: {join_names(candidates)}): rows are numbered; {how}"
 
 
 def _judged(data: Dataset, path: Path, qrels: str | os.PathLike[str], query_ids: Sequence[Any]) -> Dataset:

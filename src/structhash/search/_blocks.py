@@ -34,7 +34,7 @@ class Block(NamedTuple):
     """Codes in ascending order of their ids."""
 
     codes: NDArray[np.uint8]  # (n, ceil(n_bits / 8))
-    ids: Ids | None  # (n,); None for running numbers
+    ids: Ids | None  # (n,); None for row numbers
 
     def part(self, rows: slice) -> Block:
         """Some of the codes, not copied."""
@@ -47,12 +47,12 @@ def count(blocks: Sequence[Block]) -> int:
 
 
 def own_ids(blocks: Sequence[Block]) -> list[Ids]:
-    """The own ids of the codes of each block; none where codes have running numbers."""
+    """The own ids of the codes of each block; none where codes have row numbers."""
     return [ids for _, ids in blocks if ids is not None]
 
 
 def widest_ids(blocks: Sequence[Block]) -> Ids | None:
-    """The ids of a block whose dtype can hold those of all blocks; None for running numbers."""
+    """The ids of a block whose dtype can hold those of all blocks; None for row numbers."""
     return max(own_ids(blocks), key=lambda ids: ids.dtype.itemsize, default=None)
 
 

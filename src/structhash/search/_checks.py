@@ -128,19 +128,19 @@ def check_weights(weights: ArrayLike, n_bits: int) -> NDArray[np.float64]:
 def check_ids(ids: ArrayLike | None, n: int, ntotal: int, known: Sequence[Ids]) -> Ids | None:
     """Check the ids of codes that are about to join an index.
 
-    An index has running numbers, or its caller's own ids of one kind, never both: a mixture could give one
+    An index has row numbers, or its caller's own ids of one kind, never both: a mixture could give one
     number to two codes. The first codes decide.
 
     Parameters
     ----------
-    ids : int64 array or text of shape (n,), or None for running numbers
+    ids : int64 array or text of shape (n,), or None for row numbers
         Unique, none of them in the index. Numbers are non-negative; other integer dtypes are converted.
     n : int
         Number of codes that join.
     ntotal : int
         Number of codes in the index.
     known : sequence of arrays
-        The index's own ids, each array ascending; empty for running numbers.
+        The index's own ids, each array ascending; empty for row numbers.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def check_ids(ids: ArrayLike | None, n: int, ntotal: int, known: Sequence[Ids]) 
         If the ids are neither whole numbers nor text, or of another kind than those of the index.
     ValueError
         If there are not n of them, one is negative, too large, repeated or in the index already, or own ids
-        and running numbers meet.
+        and row numbers meet.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def refuse_known(ids: Ids | None, n: int, ntotal: int, known: Sequence[Ids]) -> 
         return
     if n and ntotal and not known:
         raise ValueError(
-            "this index has running numbers; leave ids out, or start a new index with ids for all codes"
+            "this index has row numbers; leave ids out, or start a new index with ids for all codes"
         )
     for old in known if n else ():
         check_same_kind(ids, old)

@@ -37,7 +37,7 @@ class Table(NamedTuple):
 
     n_bits: int
     codes: NDArray[np.uint8]  # (n, ceil(n_bits / 8))
-    ids: Ids | None  # (n,), strictly ascending; None for running numbers
+    ids: Ids | None  # (n,), strictly ascending; None for row numbers
     weights: NDArray[Any] | None  # (n_bits,)
     source: str | None  # fingerprint of the model that made the codes
     header: files.Header  # the whole of it
@@ -82,7 +82,7 @@ def save_parts(path: str | os.PathLike[str], parts: Sequence[Block], about: File
     own = own_ids(parts)
     if 0 < len(own) < len(parts):
         raise ValueError(
-            "one index has running numbers, another ids of its own; index all codes with ids, or all without"
+            "one index has row numbers, another ids of its own; index all codes with ids, or all without"
         )
     for ids in own:
         check_same_kind(ids, own[0])

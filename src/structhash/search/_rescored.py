@@ -177,7 +177,7 @@ class Rescored:
         elif not len(self.vectors):
             places, missing = asked, asked
         elif self._ids is None:
-            if self.index.id_kind != "running numbers":
+            if self.index.id_kind != "row numbers":
                 raise ValueError("the index has ids of its own; give ids, one for each row of vectors")
             places, missing = asked, asked[asked >= len(self.vectors)]
         else:

@@ -37,7 +37,7 @@ class SavedIndex:
         raise NotImplementedError
 
     def _parts(self) -> tuple[Block, ...]:
-        """All codes in blocks that never change, in the order of running numbers where they have these."""
+        """All codes in blocks that never change, in the order of row numbers where they have these."""
         codes, ids = self.table()
         return (Block(codes.copy(), None if ids is None else as_ids(ids, len(codes))),)
 

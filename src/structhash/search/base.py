@@ -78,7 +78,7 @@ class Index(SavedIndex):
             Copied.
         ids : array of shape (n,), optional
             Unique: whole numbers of at least 0, or text (str) of 1 to 512 bytes in UTF-8. Without them codes
-            get running numbers. The first codes decide which of the three an index has; it never has two.
+            get row numbers. The first codes decide which of the three an index has; it never has two.
 
         Raises
         ------
@@ -217,7 +217,7 @@ class Index(SavedIndex):
         Returns
         -------
         codes : uint8 array of shape (n, ceil(n_bits / 8))
-        ids : int64 array of shape (n,), object array of str, or None for running numbers
+        ids : int64 array of shape (n,), object array of str, or None for row numbers
         """
         raise NotImplementedError
 
@@ -229,9 +229,9 @@ class Index(SavedIndex):
 
     @property
     def id_kind(self) -> str:
-        """What ids are: "running numbers", "numbers" or "text"."""
+        """What ids are: "row numbers", "numbers" or "text"."""
         own = own_ids(self._parts())
-        return "running numbers" if not own else "text" if is_text(own[0]) else "numbers"
+        return "row numbers" if not own else "text" if is_text(own[0]) else "numbers"
 
     @property
     def ntotal(self) -> int:

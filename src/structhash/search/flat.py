@@ -32,7 +32,7 @@ class Flat(StoredIndex):
     Raises
     ------
     ImportError
-        If faiss is not installed: ``pip install structhash[faiss]``.
+        If faiss is not installed: ``pip install '.[faiss]'``.
     TypeError
         If `n_bits` is not an integer.
     ValueError

@@ -40,7 +40,7 @@ class HNSW(SublinearIndex):
     Raises
     ------
     ImportError
-        If faiss is not installed: ``pip install structhash[faiss]``.
+        If faiss is not installed: ``pip install '.[faiss]'``.
     TypeError, ValueError
         If a setting is no whole number of its range.
 

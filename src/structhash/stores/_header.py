@@ -21,10 +21,10 @@ def header(about: StoreInfo) -> str:
 def read_header(text: str | None, table: str) -> StoreInfo:
     """What a table was made with; ValueError if its text is None (no such table) or of another program."""
     if text is None:
-        raise ValueError(f"there is no table {table!r}; export codes first, or give another table")
+        raise ValueError(f"there is no table {table!r}; export codes first, or give another table (--table)")
     about = _ours(text)
     if about is None:
-        raise ValueError(f"table {table!r} was not made by export; give another table")
+        raise ValueError(f"table {table!r} was not made by export; give another table (--table)")
     return StoreInfo(about["n_bits"], about["ntotal"], about["id_kind"], about["source"])
 
 
@@ -44,9 +44,12 @@ def check_replaced(text: str | None, table: str, replace: bool) -> bool:
     bool
     """
     if text is not None and _ours(text) is None:
-        raise ValueError(f"table {table!r} is of another program; give another table")
+        raise ValueError(f"table {table!r} is of another program; give another table (--table)")
     if text is not None and not replace:
-        raise ValueError(f"table {table!r} is there already; give another table, or replace=True")
+        raise ValueError(
+            f"table {table!r} is there already; give another table (--table), append (--append), or "
+            "replace=True (--replace)"
+        )
     return text is not None
 
 

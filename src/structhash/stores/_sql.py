@@ -112,8 +112,9 @@ class SQLStore(Store):
         """The sum of the base and of one number for each bit that is set, as PreparedQueries says."""
         if queries.values.ndim == 3 or queries.decoder is not None:
             raise ValueError(
-                f"{type(self).__name__} reads queries with one number a bit, got tables or a decoder; prepare "
-                "them with the reader 'bits', 'real' or 'cells', or search with Exact"
+                f"{type(self).__name__} reads queries with one number a bit, got tables or a decoder; take "
+                "fit_reader(encoder, X, reader='cells') (structhash reader MODEL ROWS -o FILE --reader cells) "
+                "or prepare_queries(Q, reader='real') (--reader real), or search with SQLite or Exact"
             )
         number = f"CAST({self.mark} AS DOUBLE PRECISION)"
         terms = [f"{number} * get_bit(code, {bit})" for bit in range(queries.n_bits)]

@@ -46,7 +46,16 @@ class PGVector(Postgres):
 
     def _finish(self, connection: Any, about: StoreInfo) -> None:
         super()._finish(connection, about)
-        self._run(connection, "CREATE EXTENSION IF NOT EXISTS vector")
+        import psycopg
+
+        try:
+            self._run(connection, "CREATE EXTENSION IF NOT EXISTS vector")
+        except psycopg.Error as error:
+            (said, *_) = str(error).splitlines()
+            raise OSError(
+                f"PostgreSQL: {said}; let an administrator run CREATE EXTENSION vector once in this database, "
+                "or use Postgres, which needs no extension"
+            ) from error
         if self.ef:
             self._run(connection, f"CREATE INDEX ON {self._quoted()} USING hnsw (code bit_hamming_ops)")
 

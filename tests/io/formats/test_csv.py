@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from structhash.io import facts, read
+from structhash.io import facts, read, read_rows
 
 
 def write(tmp_path, text, encoding="utf-8"):
@@ -371,3 +371,10 @@ def test_a_compressed_file_is_that_file(tmp_path):
         read(tmp_path / "bad.csv.gz")
     with pytest.raises(ValueError, match=r"unknown extension '\.gz'"):
         read(shutil.copy(tmp_path / "x.csv", tmp_path / "x.npy.gz"))
+
+
+def test_a_column_that_may_hold_ids_is_named(tmp_path):
+    (tmp_path / "x.csv").write_text("a,doc_id,b,price\n1,7,2,3\n4,8,5,6\n")
+    for function in (read, read_rows):
+        assert function(tmp_path / "x.csv", features=["a", "b"]).id_candidates == ("doc_id",)
+        assert function(tmp_path / "x.csv", ignore=["doc_id"]).id_candidates == ()

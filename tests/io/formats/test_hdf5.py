@@ -43,3 +43,16 @@ def test_other_files_are_refused(tmp_path):
     path.write_text("1,2")
     with pytest.raises(ValueError, match=r"it is text, not a \.h5 file"):
         read_rows(path)
+
+
+def test_an_array_that_may_hold_ids_is_named(tmp_path):
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as file:
+        file["train"], file["test"], file["doc_ids"], file["neighbors"] = (
+            X,
+            Q,
+            np.arange(2500),
+            np.zeros((9, 3)),
+        )
+    assert read(path).id_candidates == read_rows(path).id_candidates == ("doc_ids",)
+    assert read_rows(path, queries=True).id_candidates == ()

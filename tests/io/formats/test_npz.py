@@ -189,3 +189,10 @@ def test_two_arrays_of_one_name_are_refused(tmp_path):
     for reads in (read, read_rows):
         with pytest.raises(ValueError, match="it has two arrays 'X'; write the file again"):
             reads(path)
+
+
+def test_an_array_that_may_hold_ids_is_named(tmp_path):
+    np.savez(tmp_path / "x.npz", X=X, Q=X, doc_ids=np.arange(3), other=np.arange(3))
+    assert read(tmp_path / "x.npz").id_candidates == ("doc_ids",)
+    assert read_rows(tmp_path / "x.npz").id_candidates == ("doc_ids",)
+    assert read_rows(tmp_path / "x.npz", queries=True).id_candidates == ()

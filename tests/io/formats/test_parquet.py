@@ -270,3 +270,25 @@ def test_a_row_group_is_not_read_at_once(tmp_path, monkeypatch):
     held = [pa.total_allocated_bytes() - before for _ in read_rows(path).blocks]
     assert len(held) == 196
     assert max(held) < 10e6
+
+
+def test_columns_that_may_hold_ids_are_named_where_none_does(tmp_path):
+    ids, names = list(range(3)), ["a", "b", "c"]
+    columns = {"title": names, "doc_id": ids, "price": [0.5] * 3, "label": ids, "v": lists(ROWS[:3])}
+    path = write(pa.table(columns), tmp_path / "x.parquet")
+    for function in (read, read_rows):
+        assert function(path).id_candidates == ("doc_id", "title")  # usual names of ids first
+        assert function(path, id="none").id_candidates == ()
+        assert function(path, id="title").id_candidates == ()
+        assert function(path, ignore=["doc_id"]).id_candidates == ("title",)
+        assert function(path, label="title").id_candidates == ("doc_id",)
+    assert read(path).ids is None
+    (tmp_path / "parts").mkdir()
+    for part in "ab":
+        write(pa.table(columns), tmp_path / "parts" / f"{part}.parquet")
+    assert read(tmp_path / "parts").id_candidates == ("doc_id", "title")
+    assert read_rows(tmp_path / "parts").id_candidates == ("doc_id", "title")
+    numbers = write(pa.table({"doc": names, "size": [1.5] * 3, "height": [2.5] * 3}), tmp_path / "n.parquet")
+    assert read(numbers, features=["size", "height"]).id_candidates == ("doc",)
+    named = write(pa.table({"id": ids, "title": names, "v": lists(ROWS[:3])}), tmp_path / "named.parquet")
+    assert (read(named).id_candidates, read(named).ids.tolist()) == ((), ids)

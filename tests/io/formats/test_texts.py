@@ -42,6 +42,7 @@ def test_rows_are_the_embeddings_and_labels_are_a_column(model, table):
     rows = read_rows(table, text="title", text_model=model)
     assert (rows.shape, rows.names) == ((4, 5), data.names)
     np.testing.assert_array_equal(np.concatenate([*rows.blocks]), data.X)
+    assert data.id_candidates == rows.id_candidates == ("id",)
     found = facts(table, text="title", text_model=model, label="kind")
     assert (found["rows"], found["features"], found["classes"]) == (4, 5, 2)
 

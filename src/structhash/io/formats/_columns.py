@@ -192,6 +192,12 @@ def is_id_name(name: str) -> bool:
     return " ".join(words) in _ID_NAMES or bool(_ID_WORDS & set(words))
 
 
+def id_candidates(left_out: Sequence[str]) -> tuple[str, ...]:
+    """The columns among those that are left out that may hold ids, usual names of ids first."""
+    found = [name for name in left_out if not is_label_name(name)]
+    return tuple(sorted(found, key=lambda name: not is_id_name(name)))
+
+
 def _words(name: str) -> list[str]:
     """The words of a name in lower case: "sampleID" and "sample_id" have two."""
     return re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())

@@ -23,7 +23,13 @@ from structhash._numerics.validation import describe
 from structhash.io._opening import check_text
 from structhash.io.dataset import Dataset
 from structhash.io.formats._cells import as_labels, missing_label
-from structhash.io.formats._columns import NONE, choose_columns, column_names, find_label
+from structhash.io.formats._columns import (
+    NONE,
+    choose_columns,
+    column_names,
+    find_label,
+    is_id_name,
+)
 from structhash.io.formats.base import Format, Rows, checked_rows
 from structhash.io.formats.csv import _numbered, _read_label
 
@@ -46,6 +52,7 @@ class _Table(NamedTuple):
     texts: list[str]
     labels: list[str]
     label: str | None
+    id_candidates: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -89,11 +96,13 @@ class Texts(Format):
         table = self._table(path)
         rows = self._embedded(path, table.texts)
         y = as_labels(table.labels) if table.labels else None
-        return Dataset(np.concatenate([*rows.blocks]), y, names=rows.names, label=table.label)
+        X = np.concatenate([*rows.blocks])
+        return Dataset(X, y, names=rows.names, label=table.label, id_candidates=table.id_candidates)
 
     def rows(self, path: Path, queries: bool = False) -> Rows:
         """Read all texts, and embed them a block at a time."""
-        return self._embedded(path, self._table(path).texts)
+        table = self._table(path)
+        return self._embedded(path, table.texts)._replace(id_candidates=table.id_candidates)
 
     def _embedded(self, path: Path, texts: list[str]) -> Rows:
         """Embeddings of the texts of a file."""
@@ -136,7 +145,8 @@ class Texts(Format):
             raise ValueError("it has no line after the header")
         if (missing := missing_label(labels)) is not None:
             raise ValueError(f"the label of row {missing} is missing; give each row a label")
-        return _Table(texts, labels, None if columns.label is None else names[columns.label])
+        candidates = tuple(filter(is_id_name, columns.left_out))
+        return _Table(texts, labels, None if columns.label is None else names[columns.label], candidates)
 
 
 @functools.lru_cache(maxsize=1)

@@ -50,6 +50,8 @@ class Rows(NamedTuple):
         Ids of the rows, where the file has them.
     column : str, or None
         Name of the column of vectors, where the file has one.
+    id_candidates : tuple of str
+        Where the file has no ids: names of columns that are left out and may hold them.
     """
 
     shape: tuple[int, int]
@@ -57,6 +59,7 @@ class Rows(NamedTuple):
     blocks: Iterator[NDArray[Any]]
     ids: Ids | None = None
     column: str | None = None
+    id_candidates: tuple[str, ...] = ()
 
 
 class Format:
@@ -105,7 +108,8 @@ class Format:
         data = check_dataset(self.read(path), path)
         name, matrix = ("Q", data.Q) if queries and data.Q is not None else ("X", data.X)
         blocks = (matrix[block] for block in block_slices(matrix.shape))
-        return checked_rows(matrix.shape, matrix.dtype, blocks, f"{name} of {path}", data.names)
+        rows = checked_rows(matrix.shape, matrix.dtype, blocks, f"{name} of {path}", data.names)
+        return rows._replace(id_candidates=data.id_candidates if name == "X" else ())
 
     def facts(self, path: Path) -> dict[str, Any]:
         """Describe a file for `structhash info`; by default the facts of its data set."""

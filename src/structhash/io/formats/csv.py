@@ -27,7 +27,14 @@ from structhash.io.formats._cells import (
     other_separator,
     why_no_number,
 )
-from structhash.io.formats._columns import Columns, check_row_numbers, choose_columns, column_names, has_header
+from structhash.io.formats._columns import (
+    Columns,
+    check_row_numbers,
+    choose_columns,
+    column_names,
+    has_header,
+    is_id_name,
+)
 from structhash.io.formats.base import Format
 
 __all__ = ["Csv"]
@@ -136,7 +143,9 @@ class Csv(Format):
             check_row_numbers(X, features)
         y = None if columns.label is None else as_labels(labels)
         label = None if columns.label is None else columns.names[columns.label]
-        return Dataset(X, y, names=features if header else None, label=label), columns.left_out
+        candidates = tuple(filter(is_id_name, columns.left_out))
+        data = Dataset(X, y, names=features if header else None, label=label, id_candidates=candidates)
+        return data, columns.left_out
 
 
 def _check_first_line(line: str) -> None:

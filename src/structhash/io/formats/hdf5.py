@@ -15,6 +15,7 @@ from structhash._numerics.optional import not_installed
 from structhash._numerics.validation import join_names
 from structhash.io._opening import guard
 from structhash.io.dataset import Dataset
+from structhash.io.formats._columns import is_id_name
 from structhash.io.formats.base import Format, Rows, block_slices, checked_rows
 
 __all__ = ["Hdf5"]
@@ -34,14 +35,16 @@ class Hdf5(Format):
         """Read `train` and `test`."""
         with _opened(path) as file:
             Q = file["test"][:] if "test" in file else None
-            return Dataset(file["train"][:], Q=Q)
+            return Dataset(file["train"][:], Q=Q, id_candidates=tuple(filter(is_id_name, file)))
 
     def rows(self, path: Path, queries: bool = False) -> Rows:
         """Read `train`, or for queries `test` where the file has it, in blocks."""
         with _opened(path) as file:
             name = "test" if queries and "test" in file else "train"
             shape, dtype = file[name].shape, file[name].dtype
-        return checked_rows(shape, dtype, _blocks(path, name, shape), f"{name} of {path}")
+            candidates = tuple(filter(is_id_name, file)) if name == "train" else ()
+        rows = checked_rows(shape, dtype, _blocks(path, name, shape), f"{name} of {path}")
+        return rows._replace(id_candidates=candidates)
 
 
 @contextmanager

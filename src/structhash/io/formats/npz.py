@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from structhash._numerics.validation import describe, join_names
 from structhash.io._opening import guard
 from structhash.io.dataset import Dataset
-from structhash.io.formats._columns import NONE, find_label
+from structhash.io.formats._columns import NONE, find_label, is_id_name
 from structhash.io.formats.base import Format, Rows, block_slices, checked_rows
 
 __all__ = ["Npz"]
@@ -55,7 +55,8 @@ class Npz(Format):
         arrays: dict[str, Any] = {part: _load(path, name) for part, name in parts.items()}
         if ignored := [name for name in names if name not in parts.values()]:
             _LOG.warning("%s: ignored the arrays %s", path, join_names(ignored))
-        return Dataset(**arrays, label=label)
+        candidates = tuple(filter(is_id_name, ignored))
+        return Dataset(**arrays, label=label, id_candidates=candidates)
 
     def rows(self, path: Path, queries: bool = False) -> Rows:
         """Read X or Q in blocks, without the other arrays; an array in Fortran order is read whole."""
@@ -68,7 +69,8 @@ class Npz(Format):
             blocks: Iterator[NDArray[Any]] = (whole[block] for block in block_slices(shape))
         else:
             blocks = _read_blocks(path, f"{name}.npy")
-        return checked_rows(shape, dtype, blocks, f"{name} of {path}")
+        rows = checked_rows(shape, dtype, blocks, f"{name} of {path}")
+        return rows._replace(id_candidates=tuple(filter(is_id_name, names)) if name == "X" else ())
 
     def facts(self, path: Path) -> dict[str, Any]:
         """Describe a data set, or other arrays such as the results of `structhash search`."""

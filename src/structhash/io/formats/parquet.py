@@ -23,7 +23,7 @@ from structhash._numerics.arrow import (
 )
 from structhash._numerics.validation import describe, join_names
 from structhash.io.dataset import Dataset
-from structhash.io.formats._columns import NONE, check_row_numbers, choose_columns, find_label
+from structhash.io.formats._columns import NONE, check_row_numbers, choose_columns, find_label, id_candidates
 from structhash.io.formats._tables import Table, open_table
 from structhash.io.formats.base import Format, Ids, Rows, block_rows, checked_rows, regroup
 
@@ -41,6 +41,7 @@ class _Parts(NamedTuple):
     id: str | None
     label: str | None
     sure: bool  # whether the caller has said which columns of numbers are features
+    id_candidates: tuple[str, ...]  # columns that are left out and may hold ids, where no column does
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Parquet(Format):
         if parts.label is not None:
             y = np.concatenate(list(_values(path, table, parts.label, block_rows(rows.shape[1]))))
             y = _as_text(y, f"column {describe(parts.label)} of {path}") if y.dtype == object else y
-        return Dataset(X, y, names=rows.names, label=parts.label, ids=ids)
+        return Dataset(X, y, names=rows.names, label=parts.label, ids=ids, id_candidates=parts.id_candidates)
 
     def rows(self, path: Path, queries: bool = False) -> Rows:
         """Read X and the ids in blocks, without the labels."""
@@ -132,7 +133,13 @@ class Parquet(Format):
         left_out = [name for name in others if name not in (chosen, self.label)]
         if self.column is None and left_out:
             _LOG.info("%s: took the vectors %s, left out %s", path, column, join_names(left_out))
-        return _Parts(column, [], ids, chosen, True)
+        return _Parts(column, [], ids, chosen, True, self._id_candidates(kinds, ids, left_out))
+
+    def _id_candidates(self, kinds: dict[str, Any], ids: str | None, left_out: list[str]) -> tuple[str, ...]:
+        """The columns that may hold ids, where no column does and the caller has not said so."""
+        if ids is not None or self.id == NONE:
+            return ()
+        return id_candidates([name for name in left_out if holds_ids(kinds[name])])
 
     def _ignored(self) -> list[str]:
         """The columns that are left out."""
@@ -201,7 +208,8 @@ class Parquet(Format):
                 "%s: left out the columns %s, which are no features", path, join_names(columns.left_out)
             )
         label = None if columns.label is None else names[columns.label]
-        return _Parts(None, features, ids, label, columns.sure)
+        candidates = self._id_candidates(kinds, ids, columns.left_out)
+        return _Parts(None, features, ids, label, columns.sure, candidates)
 
 
 def _check_named(names: list[str], *uses: str | None) -> None:
@@ -235,7 +243,7 @@ def _rows(path: Path, table: Table, parts: _Parts) -> Rows:
         if table.n_rows == 0
         else checked_rows(shape, dtype, regroup(blocks, block_rows(width)), what, names)
     )
-    checked = checked._replace(column=parts.vectors)
+    checked = checked._replace(column=parts.vectors, id_candidates=parts.id_candidates)
     if parts.id is None:
         return checked
     text = holds_text(table.schema.field(parts.id).type)
