@@ -219,7 +219,7 @@ def mixed():
     return by_set("mixed", ("map", "precision@10"))
 
 
-def worlds(folder=RESULTS / "worlds", n_bits=64):
+def worlds(folder=RESULTS / "worlds", n_bits=64, stars=True):
     """Methods in every world, a column a data set: codes of one length, and what has no length or its own."""
     found = {}
     for path in sorted(folder.glob("*.json")):
@@ -232,12 +232,17 @@ def worlds(folder=RESULTS / "worlds", n_bits=64):
             if not again and (line["n_bits"] == n_bits or line["n_bits"] not in document["options"]["bits"]):
                 own = line["distance"] not in ("plain", "L2", "-")
                 method = f"`{line['method']}`" + f", {line['distance']}" * own
-                found.setdefault((world, method), {})[name] = of_world(line, world)
+                found.setdefault((world, method), {})[name] = of_world(line, world, stars)
     table = head("world", "measures", "method", *SETS)
     for (world, method), cells in sorted(found.items(), key=lambda item: world_order(item[0][0])):
         names = " / ".join(MEASURES[measure] for measure in measures_of(world))
         table.append(row(world, names, method, *(cells.get(name, "") for name in SETS)))
     return table
+
+
+def sums():
+    """AdditiveHash in the worlds. Its files hold no other method, so that no line is compared with another."""
+    return worlds(RESULTS / "sums", stars=False)
 
 
 def measures_of(world):
@@ -252,11 +257,12 @@ def world_order(world):
     return words.index(word), int(number) if number.isdecimal() else 0, number
 
 
-def of_world(line, world):
-    """The figures of a line."""
+def of_world(line, world, stars):
+    """The figures of a line, with a star where it is significantly behind."""
     if line["error"]:
         return "failed"
-    return " / ".join(f"{line['mean'][m]:.3f}{mark(line['p_value'][m])}" for m in measures_of(world))
+    marks = {m: mark(line["p_value"][m]) if stars else "" for m in measures_of(world)}
+    return " / ".join(f"{line['mean'][m]:.3f}{marks[m]}" for m in marks)
 
 
 def by_set(folder, measures=SEEN):
@@ -406,7 +412,7 @@ def of_bytes(lines):
 PAGES = {
     "baselines.md": (peers, originals),
     "method.md": (study, query_maps),
-    "results.md": (rivals, kernel, mixed, worlds, plenty, prefix, judged, seen, unseen, published),
+    "results.md": (rivals, kernel, mixed, worlds, sums, plenty, prefix, judged, seen, unseen, published),
     "search.md": (rates, equal_bytes),
     "speed.md": (speed, phases, sizes, versions),
 }

@@ -99,8 +99,10 @@ class SQLStore(Store):
     ) -> Iterator[tuple[str, list[Any]]]:
         """The statement and its parameters, for each query."""
         if isinstance(queries, PreparedQueries):
-            distance, rows = self._real_distance(queries), np.column_stack([queries.base, queries.values])
-            given: list[list[Any]] = rows.tolist()
+            distance = self._real_distance(queries)
+            given: list[list[Any]] = [
+                [base, *values] for base, values in zip(queries.base.tolist(), queries.values.tolist())
+            ]
         else:
             distance = self.hamming.format(mark=self.mark, n_bits=about.n_bits)
             given = [[text] for text in bit_texts(queries, about.n_bits)]
@@ -109,19 +111,31 @@ class SQLStore(Store):
             yield statement, values
 
     def _real_distance(self, queries: PreparedQueries) -> str:
-        """The sum of the base and of one number for each bit that is set, as PreparedQueries says."""
-        if queries.values.ndim == 3 or queries.decoder is not None:
+        """The sum of the base and of the number of each bit that is set, or of each byte's value."""
+        if queries.decoder is not None:
             raise ValueError(
-                f"{type(self).__name__} reads queries with one number a bit, got tables or a decoder; take "
+                f"{type(self).__name__} reads queries with a number a bit or a table a byte, got a decoder; take "
                 "fit_reader(encoder, X, reader='cells') (structhash reader MODEL ROWS -o FILE --reader cells) "
                 "or prepare_queries(Q, reader='real') (--reader real), or search with SQLite or Exact"
             )
         number = f"CAST({self.mark} AS DOUBLE PRECISION)"
+        terms = self._terms_of_bytes(queries) if queries.values.ndim == 3 else self._terms_of_bits(queries)
+        return f"CAST({number} + (({') + ('.join(terms)})) AS REAL)"
+
+    def _terms_of_bits(self, queries: PreparedQueries) -> list[str]:
+        """One number a bit, eight bits together, as `Exact` adds them."""
+        number = f"CAST({self.mark} AS DOUBLE PRECISION)"
         terms = [f"{number} * get_bit(code, {bit})" for bit in range(queries.n_bits)]
-        groups = [
-            " + ".join(terms[first : first + 8]) for first in range(0, len(terms), 8)
-        ]  # as Exact adds them
-        return f"CAST({number} + (({') + ('.join(groups)})) AS REAL)"
+        return [" + ".join(terms[first : first + 8]) for first in range(0, len(terms), 8)]
+
+    def _terms_of_bytes(self, queries: PreparedQueries) -> list[str]:
+        """One table a byte: an array that the value of the byte is a place in."""
+        table, terms = f"CAST({self.mark} AS DOUBLE PRECISION[])", []
+        for first in range(0, queries.n_bits, 8):
+            bits = range(min(8, queries.n_bits - first))
+            value = " + ".join(f"{2**bit} * get_bit(code, {first + bit})" for bit in bits)
+            terms.append(f"({table})[1 + {value}]")
+        return terms
 
     def _delete(self, connection: Any, kind: str, ids: list[Any]) -> list[Any]:
         statement = f"DELETE FROM {self._quoted()} WHERE id IN ({self._chosen(kind)}) RETURNING id"
