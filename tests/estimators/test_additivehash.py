@@ -260,12 +260,14 @@ def test_a_labelled_distance_is_how_unlike_the_sums_are(labelled):
     vectors = Mixture().factors(Mixture().embed(Q, state), state, queries=True)
     distances = prepared_distances(labelled.prepare_queries(Q), codes)
     np.testing.assert_allclose(distances, MOST_ALIKE - vectors @ rows.T, atol=1e-4)
+    assert prepared_distances(labelled.prepare_queries(X), labelled.encode(X)).min() > 0
     own = Mixture().factors(Mixture().embed(X, state), state)
     left = ((own - own.mean(axis=0)) ** 2).sum()
     whole = sum(labelled.centroids_[m][labelled.encode(X)[:, m]].astype(float) for m in range(8))
     assert ((own - whole * labelled.scale_ - labelled.mean_) ** 2).sum() / left < 0.1
 
 
+@pytest.mark.filterwarnings("ignore:many of these rows")  # of new digits
 @pytest.mark.parametrize("unlabeled", [None, X])
 def test_a_labelled_model_comes_back_from_a_file(unlabeled, tmp_path):
     model = AdditiveHash(16, random_state=0).fit(X[OLD], Y[OLD], unlabeled=unlabeled)
@@ -312,3 +314,23 @@ def test_unlabeled_rows_without_labels_are_what_is_learned_from():
 def test_labels_that_cannot_be_learned_from_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
         AdditiveHash(8).fit(X, y)
+
+
+def test_rows_of_new_classes_are_warned_of_unless_the_database_was_known(labelled):
+    model = AdditiveHash(8, random_state=0).fit(X[OLD], Y[OLD])
+    assert 0.1 < model.new_class_share(X) < 0.3  # 30 percent are
+    with pytest.warns(UserWarning, match="many of these rows are like no class"):
+        model.encode(X)
+    model.encode(np.repeat(X[Y < 7][:550], 2, axis=0))
+    assert labelled.new_class_share(X) == 0
+    assert AdditiveHash(8, random_state=0).fit(X[:300]).new_class_share(X) == 0
+
+
+@pytest.mark.parametrize("of_labels", [True, False])
+def test_a_file_whose_rows_are_of_another_width_is_refused(of_labels, labelled, encoder, tmp_path):
+    (labelled if of_labels else encoder).save(tmp_path / "m")
+    arrays, header = container.load(tmp_path / "m", "model")
+    arrays |= {"mean_": arrays["mean_"][1:], "centroids_": arrays["centroids_"][..., 1:]}
+    container.save(tmp_path / "m", arrays, header, "model", force=True)
+    with pytest.raises(ValueError, match=r"'mean_' has \d+ numbers, and a row \d+"):
+        load_model(tmp_path / "m")

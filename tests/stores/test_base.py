@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from structhash.codes import PreparedQueries, pack, prepare_values
+from structhash.codes import Decoder, PreparedQueries, pack, prepare_values
 from structhash.pieces import snake
 from structhash.search import Exact
 from structhash.stores import SQLite, StoreInfo
@@ -276,14 +276,27 @@ def test_tables_of_numbers_are_read_right_or_refused(make_store, tied_codes):
     store = make_store()
     store.export(tied_codes(60, 24)[0], 24)
     tables = PreparedQueries(24, [0.0], np.random.default_rng(0).random((1, 3, 256)))
+    assert_same(store.search(tables, 9), exact(tied_codes(60, 24)[0], 24).search(tables, 9))
+    store.append(tied_codes(90, 24)[0][60:], 24, np.arange(60, 90))
+    both = np.concatenate([tied_codes(60, 24)[0], tied_codes(90, 24)[0][60:]])
+    assert_same(store.search(tables, 90), exact(both, 24).search(tables, 90))
+    decoder = Decoder(24, np.zeros(2, np.float32), np.random.default_rng(1).random((3, 256, 2), np.float32))
+    decoded = PreparedQueries(24, tables.base, tables.values, decoder)
     if isinstance(store, SQLite):
-        assert_same(store.search(tables, 9), exact(tied_codes(60, 24)[0], 24).search(tables, 9))
-        store.append(tied_codes(90, 24)[0][60:], 24, np.arange(60, 90))
-        both = np.concatenate([tied_codes(60, 24)[0], tied_codes(90, 24)[0][60:]])
-        assert_same(store.search(tables, 90), exact(both, 24).search(tables, 90))
+        assert_same(store.search(decoded, 90), exact(both, 24).search(decoded, 90))
         return
-    with pytest.raises(ValueError, match=r"one number a bit, got tables or a decoder; take fit_reader\(enc"):
-        store.search(tables, 1)
+    with pytest.raises(ValueError, match=r"got a decoder; give prepare_queries\(Q, reader='real'\)"):
+        store.search(decoded, 1)
+
+
+@pytest.mark.parametrize("n_bits", [5, 20, 100])
+def test_a_last_byte_that_is_not_full_has_its_place_in_a_table(make_store, tied_codes, n_bits):
+    codes, _ = tied_codes(200, n_bits)
+    values = np.random.default_rng(0).normal(size=(3, codes.shape[1], 256))
+    tables = PreparedQueries(n_bits, [0.0, -1.0, 2.5], values)
+    store = make_store()
+    store.export(codes, n_bits)
+    assert_same(store.search(tables, 50), exact(codes, n_bits).search(tables, 50))
 
 
 def test_the_place_is_not_shown(make_store):

@@ -97,7 +97,9 @@ def _fit(
     neighbours: _Neighbours = False,
     unlabeled: Annotated[
         Path | None,
-        data_option("Rows like those to be searched, maybe of classes without labels (distilhash)."),
+        data_option(
+            "Rows like those to be searched, maybe of classes without labels (distilhash, additivehash)."
+        ),
     ] = None,
     tune: _Tune = None,
     seed: Seed = 0,
@@ -114,7 +116,7 @@ def _fit(
 
     structhash and cghash, the methods of the paper, learn from labels,
     judgements or --neighbours; other methods from labels or from X alone.
-    additivehash, with labels or without, finds most; its codes are no bits.
+    additivehash learns sums of vectors, with labels or without: no bits.
 
     All rows are used; time grows with them, and a few thousand are usually enough.
     """

@@ -21,7 +21,7 @@ __all__ = ["MOST_ALIKE", "query_factors", "row_factors"]
 
 _CLASS_WEIGHT = 4.0
 _CENTRED_WEIGHT = 0.5
-MOST_ALIKE = _CLASS_WEIGHT + 1 + _CENTRED_WEIGHT  # of a row and itself, where its class is sure
+MOST_ALIKE = 8.0  # above any product, 4 + 1 + .5, so that inexact sums have no distance below 0
 
 
 def row_factors(

@@ -247,6 +247,11 @@ class Mixture(Embedding):
         """Estimated share of these rows that are of classes with labels, from their vectors (n, m)."""
         return float(self._split(vectors, state)[1].mean())
 
+    def new_class_share(self, X: NDArray[Any], state: Params) -> float:
+        """That of `Posterior` where every row counts as known; 0 where k tells known and new classes apart."""
+        everything_known = (state["known_chances"] == 1).all()
+        return Posterior().new_class_share(X, state) if everything_known else 0.0
+
     def _split(self, vectors: NDArray[Any], state: Params) -> tuple[NDArray[Any], ...]:
         """Class probabilities (n, c), k (n,), graph vectors and centred rows."""
         c = len(state["prior"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,12 +43,16 @@ class NewClassEncoder(LearnedEncoder):
 
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         codes = super()._encode_opened(rows, n_bits, queries)
-        if queries or len(rows) < _MIN_WARNED_ROWS:
-            return codes
-        if self.hash_function_.new_class_share(rows) >= _MIN_NEW_SHARE:
-            warnings.warn(
-                "many of these rows are like no class of the training labels, and their codes may find bad "
-                "neighbours: fit again with such rows as unlabeled= (new_class_share tells how many)",
-                stacklevel=4,
-            )
+        if not queries:
+            warn_of_new_classes(rows, self.hash_function_.new_class_share)
         return codes
+
+
+def warn_of_new_classes(rows: NDArray[Any], share: Callable[[NDArray[Any]], float]) -> None:
+    """Warn where a tenth or more of at least 1,000 rows (n, d) are of new classes, as `share` says."""
+    if len(rows) >= _MIN_WARNED_ROWS and share(rows) >= _MIN_NEW_SHARE:
+        warnings.warn(
+            "many of these rows are like no class of the training labels, and their codes may find bad "
+            "neighbours: fit again with such rows as unlabeled= (new_class_share tells how many)",
+            stacklevel=5,
+        )

@@ -45,8 +45,7 @@ def check_unlabeled(estimator: BaseEstimator, checked: CheckedInput, unlabeled: 
         raise ValueError(f"unlabeled has {len(rows)} rows, all the same; give rows that differ, or none")
     if len(rows) < MIN_ROWS:
         logger.warning(
-            "unlabeled has %d rows, too few to describe a database; give some hundreds or more, or none and "
-            "embedding='metric'",
+            "unlabeled has %d rows, too few to describe a database; give some hundreds or more, or none",
             len(rows),
         )
     _check_units(_typical_size(rows), _typical_size(checked.X))

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from structhash._numerics.blocks import rows_within, sample_rows
 from structhash._numerics.randomness import check_random_state, generator
@@ -17,6 +18,8 @@ from structhash._numerics.validation import check_count
 from structhash.codes import PreparedQueries
 from structhash.codes.sums import SumCoder
 from structhash.embeddings.mixture import MOST_ALIKE, Mixture
+from structhash.estimators._input import open_rows
+from structhash.estimators._new_classes import warn_of_new_classes
 from structhash.estimators._unlabeled import check_unlabeled
 from structhash.estimators.centroids import (
     SCALE_FIELDS,
@@ -43,7 +46,7 @@ _MAX_NUMBERS = 1 << 26  # of the rows that are learned from, unless these are ve
 
 
 class AdditiveHash(CentroidEncoder):
-    """Codes that say which vectors add up to a row, one of 256 a byte. The most accurate at the same bytes.
+    """Codes that say which vectors add up to a row, one of 256 a byte.
 
     Byte after byte, k-means finds 256 vectors for what the bytes so far leave over. All vectors are then fitted
     again by least squares, and all rows coded again by beam search: column generation with a totally corrective
@@ -53,11 +56,12 @@ class AdditiveHash(CentroidEncoder):
     With labels, the vectors are those of `structhash.embeddings.mixture`, and the distance says how unlike a
     query and a row are (`structhash.embeddings.mixture.Mixture.factors`): first by their classes, known or new,
     then by what the rows themselves say. So one code serves known classes, new classes, and the order inside a
-    class.
+    class. A row need not be its own nearest: the class of another row may be surer. New classes are found only
+    with `unlabeled` rows.
 
-    Such codes find more of the nearest rows than bits do at the same bytes. They have no Hamming distance and
-    no prefixes, and coding a row takes more time. A model that has coded rows keeps products of its vectors:
-    7 MB for 8 bytes, 130 MB for 32. `DistilHash` has bits, for Hamming distance.
+    Without labels, such codes find more of the nearest rows than bits do at the same bytes. They have no
+    Hamming distance and no prefixes, and coding a row takes more time. A model that has coded rows keeps
+    products of its vectors: 7 MB for 8 bytes, 130 MB for 32. `DistilHash` has bits, for Hamming distance.
 
     Parameters
     ----------
@@ -138,7 +142,7 @@ class AdditiveHash(CentroidEncoder):
             A label a row, as `DistilHash` takes them.
         unlabeled : array (m, d), optional
             Rows like those to be searched, such as the database itself, maybe of classes that y lacks. Vectors
-            are then learned from these rows; y defines which rows are alike. They are in the unit of X.
+            are then learned from these rows; y defines which rows are alike. Their unit is that of X.
 
         Returns
         -------
@@ -163,9 +167,9 @@ class AdditiveHash(CentroidEncoder):
         rng = generator(self.random_state)
         with one_blas_thread():  # codes do not depend on the number of threads
             if class_index is None:
-                learned = _Learned.from_rows(checked.X if others is None else others, rng)
+                learned = _Points.from_rows(checked.X if others is None else others, rng)
             else:
-                learned = _Learned.from_labels(checked.X, class_index, others, rng)
+                learned = _Points.from_labels(checked.X, class_index, others, rng)
             fitted = self._learn(learned, rng)
         self._store(checked.columns, fitted)
         return self
@@ -185,7 +189,7 @@ class AdditiveHash(CentroidEncoder):
         """See `EncoderContract.learned_from_labels`."""
         return self.embedding_state_ is not None
 
-    def _learn(self, rows: _Learned, rng: np.random.Generator) -> dict[str, Any]:
+    def _learn(self, rows: _Points, rng: np.random.Generator) -> dict[str, Any]:
         """Fitted attributes."""
         Z, scales = scale_rows(rows.vectors, rows.vectors.mean(axis=0, dtype=np.float64))
         if not Z.any():
@@ -197,23 +201,43 @@ class AdditiveHash(CentroidEncoder):
         learned = {"centroids_": tables, "errors_": errors, "beam_": int(self.beam)}
         return {**scales, **facts, **learned, **state}
 
-    def _scaled(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def new_class_share(self, X: Any) -> float:
+        """See `DistilHash.new_class_share`; 0 without labels, and where `unlabeled` rows were given."""
+        check_is_fitted(self)
+        return self._new_class_share(open_rows(self, X))
+
+    def _new_class_share(self, rows: NDArray[Any]) -> float:
         state = self.embedding_state_
-        return super()._scaled(X if state is None else Mixture().factors(Mixture().embed(X, state), state))
+        return 0.0 if state is None else Mixture().new_class_share(rows, state)
+
+    def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
+        codes = super()._encode_opened(rows, n_bits, queries)
+        warn_of_new_classes(rows, self._new_class_share)
+        return codes
+
+    def _scaled(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        return super()._scaled(X if self.embedding_state_ is None else self._factors(X, self.embedding_state_))
+
+    def _factors(self, X: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
+        """Rows or queries (n, d) as factors (n, m)."""
+        return Mixture().factors(Mixture().embed(X, state), state, queries)
 
     def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
-        state = self.embedding_state_
-        if state is None:
+        if self.embedding_state_ is None:
             return super()._own_queries(Q)
-        vectors = Mixture().factors(Mixture().embed(Q, state), state, queries=True)
-        scale = (self.mean_, self.scale_)
-        return queries_for_products(vectors, MOST_ALIKE, self.centroids_, scale, self.n_bits_)
+        factors, scale = self._factors(Q, self.embedding_state_, queries=True), (self.mean_, self.scale_)
+        return queries_for_products(factors, MOST_ALIKE, self.centroids_, scale, self.n_bits_)
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> dict[str, Any]:
         fitted = super()._from_arrays(arrays, plain)
+        row = np.zeros((1, fitted["n_features_in_"]), np.float32)
         if _STATE in fitted:
-            Mixture().check_state(fitted[_STATE], np.zeros((1, fitted["n_features_in_"]), np.float32))
+            with np.errstate(all="ignore"):
+                vectors = Mixture().check_state(fitted[_STATE], row)
+            row = Mixture().factors(vectors, fitted[_STATE])
+        if len(fitted["mean_"]) != row.shape[1]:
+            raise ValueError(f"'mean_' has {len(fitted['mean_'])} numbers, and a row {row.shape[1]}")
         return fitted
 
     def _numbers(self, Z: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -231,14 +255,14 @@ class AdditiveHash(CentroidEncoder):
         return queries_for_sums(Z, self.centroids_, self.n_bits_)
 
 
-class _Learned(NamedTuple):
+class _Points(NamedTuple):
     """What tables are learned from: vectors (n, m), and the state of the embedding that gave them."""
 
     vectors: NDArray[Any]
     state: Params | None = None
 
     @classmethod
-    def from_rows(cls, X: NDArray[Any], rng: np.random.Generator) -> _Learned:
+    def from_rows(cls, X: NDArray[Any], rng: np.random.Generator) -> _Points:
         """Of rows (n, d) themselves."""
         return cls(X[sample_rows(len(X), min(_MAX_ROWS, rows_within(X.shape[1], _MAX_NUMBERS)), rng)])
 
@@ -249,8 +273,8 @@ class _Learned(NamedTuple):
         class_index: NDArray[np.int64],
         unlabeled: NDArray[Any] | None,
         rng: np.random.Generator,
-    ) -> _Learned:
-        """Of an embedding."""
+    ) -> _Points:
+        """Factors of rows of `unlabeled`, where it is given, else of X (n, d)."""
         n_points = min(_MAX_POINTS, rows_within(3 * X.shape[1], _MAX_NUMBERS))
         embedded = embed_points(Mixture(n_points=n_points), X, class_index, unlabeled, rng).embedded
         return cls(Mixture().factors(embedded.vectors, embedded.state), embedded.state)

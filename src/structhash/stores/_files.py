@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["deleted_on_error"]
+__all__ = ["committed_or_deleted"]
 
 
 @contextlib.contextmanager
-def deleted_on_error(connection: Any, path: Path, new: bool, tables: str) -> Iterator[None]:
-    """Delete the file of a transaction if the block raises, unless the file was there or has held a table.
+def committed_or_deleted(connection: Any, path: Path, new: bool, tables: str) -> Iterator[None]:
+    """Commit a transaction after the block; if it fails, delete its file unless that was there or held a table.
 
     The file is deleted before the connection lets go of its lock, so no other process has written into it.
 
@@ -29,6 +29,8 @@ def deleted_on_error(connection: Any, path: Path, new: bool, tables: str) -> Ite
     ours = new and not connection.execute(tables).fetchall()
     try:
         yield
+        connection.execute("COMMIT")
+        ours = False  # an interrupt from here on leaves the committed file
     except BaseException:
         if ours:
             with contextlib.suppress(OSError):  # the error of the block is the one to raise

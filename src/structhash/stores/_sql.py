@@ -114,9 +114,8 @@ class SQLStore(Store):
         """The sum of the base and of the number of each bit that is set, or of each byte's value."""
         if queries.decoder is not None:
             raise ValueError(
-                f"{type(self).__name__} reads queries with a number a bit or a table a byte, got a decoder; take "
-                "fit_reader(encoder, X, reader='cells') (structhash reader MODEL ROWS -o FILE --reader cells) "
-                "or prepare_queries(Q, reader='real') (--reader real), or search with SQLite or Exact"
+                f"{type(self).__name__} reads one number a bit or one table a byte, got a decoder; give "
+                "prepare_queries(Q, reader='real') (--reader real), or a fitted reader 'cells', or use SQLite"
             )
         number = f"CAST({self.mark} AS DOUBLE PRECISION)"
         terms = self._terms_of_bytes(queries) if queries.values.ndim == 3 else self._terms_of_bits(queries)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from structhash._numerics.optional import not_installed
-from structhash.stores._files import deleted_on_error
+from structhash.stores._files import committed_or_deleted
 from structhash.stores._sql import SQLStore
 
 __all__ = ["Duckdb"]
@@ -66,9 +66,8 @@ class Duckdb(SQLStore):
                 if connection.execute(_FILE_OF_DATABASE).fetchone() == (None,):  # a .csv is read into memory
                     raise ValueError(f"place={self.place!r}: it is no DuckDB file; give the path of one")
                 connection.execute("BEGIN TRANSACTION")
-                with deleted_on_error(connection, path, new, "FROM duckdb_tables()"):
+                with committed_or_deleted(connection, path, new, "FROM duckdb_tables()"):
                     yield connection
-                    connection.execute("COMMIT")
         except duckdb.Error as error:
             raise OSError(f"DuckDB cannot use {self.place}: {error}") from error
 

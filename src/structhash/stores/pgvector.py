@@ -50,8 +50,8 @@ class PGVector(Postgres):
 
         try:
             self._run(connection, "CREATE EXTENSION IF NOT EXISTS vector")
-        except psycopg.Error as error:
-            (said, *_) = str(error).splitlines()
+        except psycopg.errors.InsufficientPrivilege as error:
+            said = str(error).partition("\n")[0]
             raise OSError(
                 f"PostgreSQL: {said}; let an administrator run CREATE EXTENSION vector once in this database, "
                 "or use Postgres, which needs no extension"

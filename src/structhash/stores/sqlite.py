@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from structhash.codes import PreparedQueries
 from structhash.search import Exact
-from structhash.stores._files import deleted_on_error
+from structhash.stores._files import committed_or_deleted
 from structhash.stores._header import check_replaced, header, read_header
 from structhash.stores.base import Store, StoreInfo
 
@@ -56,9 +56,8 @@ class SQLite(Store):
         try:
             with closing(sqlite3.connect(address, isolation_level=None, uri=True)) as connection:
                 connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-                with deleted_on_error(connection, path, new, "SELECT name FROM sqlite_master"):
+                with committed_or_deleted(connection, path, new, "SELECT name FROM sqlite_master"):
                     yield connection
-                    connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise OSError(f"SQLite cannot use {self.place}: {error}") from error
 
