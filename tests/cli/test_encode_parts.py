@@ -1,5 +1,6 @@
 """``structhash encode`` into a folder: parts, reruns, and processes that are killed."""
 
+import re
 import shutil
 import signal
 
@@ -101,6 +102,46 @@ def test_files_that_a_shell_names_are_those_of_the_pattern(machine, here, source
     order = np.concatenate([np.arange(180, 240), np.arange(120, 180), np.arange(60, 120), np.arange(60)])
     np.testing.assert_array_equal(found.table, parts.table[order])
     np.testing.assert_array_equal(found.ids, parts.ids[order])
+
+
+def test_parts_keep_ids_whatever_the_name_of_their_folder(run, machine, here, source, tmp_path):
+    files = [source / "part-0.parquet", source / "part-1.parquet"]
+    out = f"{tmp_path / 'out.npy'}/"
+    found = run("encode", "m", *files, "--id", "id", "-o", out)
+    assert (found.exit_code, found.stderr) == (0, "")
+    assert re.search("^ids +text$", found.stdout, re.M)
+    assert load_codes(tmp_path / "out.npy").ids.tolist() == [f"r{i}" for i in range(120)]
+    facts = machine("encode", "m", *files, "--id", "id", "-o", tmp_path / "out.npy")  # a folder that exists
+    assert (facts["ids"], facts["id column"], facts["complete before"]) == ("text", "id", 2)
+    found = run("encode", "m", *files, "-o", tmp_path / "one.npy")
+    assert "one.npy is a bare array, which keeps no ids" in found.stderr
+    assert re.search("^ids +row numbers$", found.stdout, re.M)
+    assert np.load(tmp_path / "one.npy").shape == (120, 2)
+
+
+def test_a_file_with_two_names_is_given_twice(run, here, source, tmp_path, monkeypatch):
+    monkeypatch.chdir(source)
+    (tmp_path / "link.parquet").symlink_to(source / "part-0.parquet")
+    model = here / "m"
+    for name in (source / "part-0.parquet", "../in/part-0.parquet", tmp_path / "link.parquet"):
+        for out in ("new.parquet", "new"):
+            found = run("encode", model, "part-0.parquet", name, "-o", tmp_path / out)
+            assert (found.exit_code, found.stdout) == (2, "")
+            assert f"{name} is given twice; give each file once" in found.stderr
+            assert not (tmp_path / out).exists()
+    found = run("encode", model, *["https://host.invalid/a.npy?v=1"] * 2, "-o", tmp_path / "new")
+    assert "https://host.invalid/a.npy?v=1 is given twice" in found.stderr
+
+
+def test_the_note_of_row_numbers_names_all_files(run, here, tmp_path):
+    for name in "abc":
+        np.savez(tmp_path / f"{name}.npz", X=X[:3], doc_ids=np.arange(3))
+    files = [tmp_path / f"{name}.npz" for name in "abc"]
+    for out in ("one.parquet", "parts"):
+        found = run("encode", "m", *files, "-o", tmp_path / out)
+        assert found.exit_code == 0
+        said = f"note: no column of ids in {files[0]} and 2 other files (columns left out: doc_ids): rows are"
+        assert found.stderr.startswith(said)
 
 
 def test_files_that_do_not_fit_together_are_refused(run, here, source, tmp_path):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import structhash.io.formats
 from structhash.cli.commands import app
-from structhash.io import Dataset, facts, read, read_rows, suffixes
+from structhash.io import Dataset, facts, number_note, read, read_rows, suffixes
 from structhash.io import container as files
 from structhash.io.formats.base import Format
 from structhash.pieces import classes
@@ -229,3 +229,32 @@ def test_judgements_and_queries_that_do_not_fit_are_refused(judged):
         read(judged / "x.npy", query_file=judged / "narrow.npy")
     with pytest.raises(ValueError, match="line 1 has the unknown query id 'q-2'"):
         read(judged / "x.npy", query_file=judged / "q.npy", qrels=judged / "qrels.txt")
+
+
+def test_several_files_are_one_data_set_and_one_in_a_list_is_the_file(tmp_path):
+    X = np.arange(24, dtype=np.float32).reshape(6, 4)
+    parts = [tmp_path / f"{name}.npy" for name in "abc"]
+    for part, rows in zip(parts, np.split(X, 3)):
+        np.save(part, rows)
+    for n in (1, 2, 3):
+        np.testing.assert_array_equal(np.concatenate(list(read_rows(parts[:n]).blocks)), X[: 2 * n])
+        np.testing.assert_array_equal(np.concatenate(list(read_rows(tuple(parts[:n])).blocks)), X[: 2 * n])
+    with pytest.raises(ValueError, match=r"^path=\[\]: give a file, or a sequence of one or more files"):
+        read_rows([])
+    np.save(parts[2], X[:, :3])
+    for given, words in (([parts[0], parts[2]], "1 other file"), (parts, "2 other files")):
+        with pytest.raises(ValueError, match=f"cannot read {parts[0]} and {words} as one data set: {parts[2]}"):
+            read_rows(given)
+
+
+def test_the_note_of_row_numbers_names_all_files(tmp_path):
+    parts = [tmp_path / f"{name}.npz" for name in "abc"]
+    how = "(columns left out: doc_ids): rows are numbered; structhash index --ids FILE takes ids"
+    for given, words in (
+        (parts[0], ""),
+        (parts[:1], ""),
+        (parts[:2], " and 1 other file"),
+        (parts, " and 2 other files"),
+    ):
+        assert number_note(given, ["doc_ids"]) == f"no column of ids in {parts[0]}{words} {how}"
+    assert number_note(parts, []) is None

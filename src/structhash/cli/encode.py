@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.addresses import Address
 from structhash._numerics.blocks import BLOCK_ROWS, row_slices
 from structhash.cli._encode_parts import encode_parts
 from structhash.cli.console import say
@@ -67,7 +68,8 @@ def encode(
         Whether `out` is a folder, whatever else its name says.
     """
     source, files = _sources(data)
-    in_parts = in_parts or out.is_dir() or (source not in files and not out.suffix)
+    is_one_file = files == [source]
+    in_parts = in_parts or out.is_dir() or (not is_one_file and not out.suffix)
     _check_output(model, data, files, out, in_parts, force)
     if jobs > 1 and not in_parts:
         raise ValueError(f"--jobs {jobs} encodes each file of a folder into one of another: give such folders")
@@ -83,7 +85,7 @@ def encode(
         work.write_rows(rows, out, force)
         facts = {}
         _warn_of_numbers(encoder, out)
-    facts |= _ids_facts(rows, data[0], out)
+    facts |= _ids_facts(rows, source, out, in_parts)
     sizes = {"rows": rows.shape[0], "bits": work.n_bits, "bytes": rows.shape[0] * -(-work.n_bits // 8)}
     print_facts({**sizes, **facts, "coded as": _word(as_queries), "file": str(out)}, as_json)
 
@@ -91,8 +93,12 @@ def encode(
 def _sources(data: Sequence[Path]) -> tuple[Path | list[Path], list[Path]]:
     """What `read_rows` takes, and all files that it reads."""
     files = [path for each in data for path in parts_of(each) or [each]]
-    if again := [path for number, path in enumerate(files) if path in files[:number]]:
-        raise ValueError(f"{again[0]} is given twice; give each file once")
+    seen: set[Path] = set()
+    for path in files:
+        place = path if isinstance(path, Address) else path.resolve()
+        if place in seen:
+            raise ValueError(f"{path} is given twice; give each file once")
+        seen.add(place)
     return (data[0] if len(data) == 1 else files), files
 
 
@@ -117,13 +123,13 @@ def _refuse_part(out: Path, data: Path) -> None:
         )
 
 
-def _ids_facts(rows: Rows, data: Path, out: Path) -> dict[str, Any]:
+def _ids_facts(rows: Rows, source: Path | list[Path], out: Path, in_parts: bool) -> dict[str, Any]:
     """What the ids of codes are, and their column; lines on stderr where ids of the data may be lost."""
     if rows.ids is None:
-        if note := number_note(data, rows.id_candidates):
+        if note := number_note(source, rows.id_candidates):
             say("note", note)
         return {"ids": "row numbers"}
-    if out.suffix.lower() == ".npy":
+    if not in_parts and out.suffix.lower() == ".npy":
         say(
             "warning",
             f"{out} is a bare array, which keeps no ids: give a name that ends in .parquet to keep them",

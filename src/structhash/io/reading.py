@@ -113,13 +113,13 @@ def _warn_of_row_numbers(data: Dataset, path: Path) -> None:
         _LOG.warning("%s", note)
 
 
-def number_note(path: Path, candidates: Sequence[str]) -> str | None:
+def number_note(path: Path | Sequence[Path], candidates: Sequence[str]) -> str | None:
     """What to say where rows are numbered though a column may hold their ids; None where none may.
 
     Parameters
     ----------
-    path : Path
-        As `read` takes it.
+    path : Path, or sequence of Path
+        As `read_rows` takes it.
     candidates : sequence of str
         `id_candidates` of its data set, or of its rows.
 
@@ -129,11 +129,20 @@ def number_note(path: Path, candidates: Sequence[str]) -> str | None:
     """
     if not candidates:
         return None
-    kind: Any = _formats()[suffix_of((parts_of(path) or [path])[0])]
+    first = path if isinstance(path, Path) else path[0]
+    kind: Any = _formats()[suffix_of((parts_of(first) or [first])[0])]
     how = "structhash index --ids FILE takes ids"
     if "id" in {field.name for field in fields(kind)}:
         how = "--id NAME (id='NAME') takes one"
-    return f"no column of ids in {path} (columns left out: {join_names(candidates)}): rows are numbered; {how}"
+    left_out = f"(columns left out: {join_names(candidates)})"
+    return f"no column of ids in {_named(path)} {left_out}: rows are numbered; {how}"
+
+
+def _named(path: Path | Sequence[Path]) -> str:
+    """A path, or the first of several and how many others there are."""
+    first, *others = [path] if isinstance(path, Path) else path
+    words = f" and {len(others)} other file{'s' if len(others) > 1 else ''}"
+    return f"{first}{words if others else ''}"
 
 
 def _judged(data: Dataset, path: Path, qrels: str | os.PathLike[str], query_ids: Sequence[Any]) -> Dataset:
@@ -177,7 +186,7 @@ def read_rows(path: str | os.PathLike[str] | Sequence[Path], queries: bool = Fal
     Parameters
     ----------
     path : str, path, or sequence of path
-        As `read` takes it, or several files as one data set, in this order.
+        As `read` takes it, or one or more files as one data set, in this order.
     queries : bool
     **settings
         Keywords of `read`. Errors are those of `read`, too.
@@ -185,9 +194,18 @@ def read_rows(path: str | os.PathLike[str] | Sequence[Path], queries: bool = Fal
     Returns
     -------
     Rows
+
+    Raises
+    ------
+    ValueError
+        If there is no path in the sequence.
     """
     if not isinstance(path, (str, os.PathLike)):
-        return _join(f"{path[0]} and {len(path) - 1} other files", path, queries, settings)
+        if not path:
+            raise ValueError(f"path={describe(path)}: give a file, or a sequence of one or more files")
+        if len(path) > 1:
+            return _join(_named(path), path, queries, settings)
+        path = path[0]
     path = as_path(path)
     if (parts := find_parts(path, _formats())) is None:
         made, place = _opened(path, settings)
