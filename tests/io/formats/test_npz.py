@@ -196,3 +196,12 @@ def test_an_array_that_may_hold_ids_is_named(tmp_path):
     assert read(tmp_path / "x.npz").id_candidates == ("doc_ids",)
     assert read_rows(tmp_path / "x.npz").id_candidates == ("doc_ids",)
     assert read_rows(tmp_path / "x.npz", queries=True).id_candidates == ()
+
+
+@pytest.mark.parametrize("function", [read, read_rows])
+def test_labels_are_no_ids(function, tmp_path):
+    more = {"user_id": [0, 1, 0], "doc_id": [7, 8, 9], "y": [1, 1, 0], "Q": np.eye(2), "qrels": [[0, 1, 1]]}
+    np.savez(tmp_path / "x.npz", X=np.eye(3, 2), **more)
+    assert function(tmp_path / "x.npz", label="user_id").id_candidates == ("doc_id",)
+    for label in (None, "y", "none"):
+        assert function(tmp_path / "x.npz", label=label).id_candidates == ("doc_id", "user_id")

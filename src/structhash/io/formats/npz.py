@@ -55,8 +55,7 @@ class Npz(Format):
         arrays: dict[str, Any] = {part: _load(path, name) for part, name in parts.items()}
         if ignored := [name for name in names if name not in parts.values()]:
             _LOG.warning("%s: ignored the arrays %s", path, join_names(ignored))
-        candidates = tuple(filter(is_id_name, ignored))
-        return Dataset(**arrays, label=label, id_candidates=candidates)
+        return Dataset(**arrays, label=label, id_candidates=self._id_candidates(names))
 
     def rows(self, path: Path, queries: bool = False) -> Rows:
         """Read X or Q in blocks, without the other arrays; an array in Fortran order is read whole."""
@@ -70,7 +69,7 @@ class Npz(Format):
         else:
             blocks = _read_blocks(path, f"{name}.npy")
         rows = checked_rows(shape, dtype, blocks, f"{name} of {path}")
-        return rows._replace(id_candidates=tuple(filter(is_id_name, names)) if name == "X" else ())
+        return rows._replace(id_candidates=self._id_candidates(names) if name == "X" else ())
 
     def facts(self, path: Path) -> dict[str, Any]:
         """Describe a data set, or other arrays such as the results of `structhash search`."""
@@ -80,6 +79,10 @@ class Npz(Format):
             return super().facts(path)
         others = {name: _load(path, name) for name in names}
         return {"kind": "arrays"} | {name: f"{each.dtype} {list(each.shape)}" for name, each in others.items()}
+
+    def _id_candidates(self, names: list[str]) -> tuple[str, ...]:
+        """The arrays that may hold ids by their names, which X, Q, qrels, y and label never do."""
+        return tuple(name for name in names if is_id_name(name) and name != self.label)
 
     def _label(self, path: Path, names: list[str]) -> str | None:
         """The name of the array of labels."""
