@@ -37,7 +37,10 @@ def test_warnings_of_the_library_are_lines(run, tmp_path):
 @pytest.mark.parametrize(
     "words", ["fit a.npy b.npy c.npy -o m", "evaluate m b.npy c.npy", "info a.npy b.npy c.npy"]
 )
-def test_several_files_where_one_is_taken_are_given_as_a_folder(run, words):
+def test_several_files_where_one_is_taken_are_given_as_a_folder(run, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in "abc":
+        np.save(f"{name}.npy", np.eye(3))
     result = run(*words.split())
     assert (result.exit_code, result.stdout) == (2, "")
     extra = result.stderr.partition("extra argument(s) (")[2]
@@ -45,6 +48,17 @@ def test_several_files_where_one_is_taken_are_given_as_a_folder(run, words):
         ("b.npy c.npy); give several files as a folder or a quoted pattern (see ", "c.npy); give")
     )
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", ["fit a.npy b -o m", "evaluate m a.npy a.npy s.json", "info a.npy folder"])
+def test_extra_words_that_are_no_files_bring_no_advice_about_files(run, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("a.npy", np.eye(3))
+    (tmp_path / "folder").mkdir()
+    result = run(*words.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "extra argument(s) (" in result.stderr
+    assert "several files" not in result.stderr
 
 
 def test_extra_words_of_a_command_without_data_are_no_files(run):

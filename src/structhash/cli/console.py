@@ -174,7 +174,7 @@ def _message(error: BaseException) -> str | None:
         context = getattr(error, "ctx", None)
         see = f" (see {context.command_path} --help)" if context else ""
         text = error.format_message().rstrip(".")
-        several = context and "unexpected extra argument" in text and _reads_data(context.command)
+        several = context and _reads_data(context.command) and _ends_with_files(text)
         return f"{text}{'; give several files as a folder or a quoted pattern' if several else ''}{see}"
     return None
 
@@ -182,6 +182,12 @@ def _message(error: BaseException) -> str | None:
 def _reads_data(command: Any) -> bool:
     """Whether a command has the options of `structhash.cli._options.reads_data`."""
     return any(each.name == "text_model" for each in command.params)
+
+
+def _ends_with_files(text: str) -> bool:
+    """Whether a message ends with names of existing files in brackets, as one of too many arguments may."""
+    words = text.rpartition("(")[2].removesuffix(")").split(" ")
+    return text.endswith(")") and all(map(os.path.isfile, words))
 
 
 class _LogLines(logging.Handler):
