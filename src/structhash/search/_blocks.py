@@ -57,7 +57,7 @@ def widest_ids(blocks: Sequence[Block]) -> Ids | None:
 
 
 def numbered(blocks: Sequence[Block]) -> Iterator[tuple[int, Block]]:
-    """Yield the running number of the first code of each block that has codes, and the block."""
+    """Yield the row number of the first code of each block that has codes, and the block."""
     first = 0
     for block in blocks:
         if len(block.codes):
@@ -66,7 +66,7 @@ def numbered(blocks: Sequence[Block]) -> Iterator[tuple[int, Block]]:
 
 
 def ids_of(rows: NDArray[np.int64], first: int, block: Block) -> Ids:
-    """Ids of rows of a block, whose first row has the running number `first`."""
+    """Ids of rows of a block, whose first row has the row number `first`."""
     return rows + first if block.ids is None else block.ids[rows]
 
 

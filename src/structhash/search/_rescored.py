@@ -39,7 +39,7 @@ class Rescored:
     factor : int, at least 1
         Candidates a neighbour.
     ids : array of shape (n,), optional
-        The id of each vector, unique. Without them vector i is that of the running number i.
+        The id of each vector, unique. Without them vector i is that of row number i.
     scale : float array of shape (d,), optional
         Vectors are ``vectors * scale``, as `to_int8` gives both.
 
