@@ -21,8 +21,8 @@ def fit_reader_command(
         str,
         typer.Option(
             "--reader",
-            help="auto (what finds most of held-out rows), bits, real, cells, or linear or tables, which "
-            "no store but sqlite takes.",
+            help="auto (what finds most of held-out rows), bits, real, cells, linear or tables; of the stores "
+            "only sqlite reads linear and tables.",
         ),
     ] = "auto",
     bits: Annotated[

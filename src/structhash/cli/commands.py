@@ -180,7 +180,9 @@ def _search(
     ] = None,
     out: Annotated[
         Path | None,
-        output("Write distances, ids, any query_ids (of --radius: lims, where queries begin) to this .npz."),
+        output(
+            "Write distances and ids to this .npz; also query_ids if queries have ids, and lims with --radius."
+        ),
     ] = None,
     force: Force = False,
     *,
@@ -223,7 +225,8 @@ def _dedup(
     out: Annotated[
         Path | None,
         output(
-            "Write row,group of each row in a group of several to this .csv, and ids; group is the lowest row."
+            "Write a line row,group[,id] to this .csv for each row that has near duplicates; group is the "
+            "lowest row of its group."
         ),
     ] = None,
     force: Force = False,
