@@ -1,5 +1,6 @@
 """Codes of record batches."""
 
+import re
 import warnings
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from structhash.baselines.lsh import LSH
 from structhash.estimators.batches import encode_batch
-from structhash.io import load_codes
+from structhash.io import load_codes, read
 
 X = np.random.default_rng(0).normal(size=(50, 6)).astype(np.float32)
 MODEL = LSH(20, random_state=0).fit(X)
@@ -106,3 +107,25 @@ def test_codes_without_ids_are_reported_where_a_column_may_hold_them():
         assert encode_batch(MODEL, batch, id="none").schema.names == ["code"]
         assert encode_batch(MODEL, batch, id="doc_id").schema.names == ["doc_id", "code"]
         encode_batch(MODEL, batch.select(["v", "price"]))
+
+
+def test_a_batch_names_the_columns_that_a_parquet_file_names(tmp_path):
+    numbers = pa.array(range(50))
+    columns = {
+        "title": pa.array(IDS),
+        "label": numbers,
+        "price": pa.array(X[:, 0]),
+        "doc_id": numbers,
+        "v": VECTORS,
+    }
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    assert read(tmp_path / "x.parquet").id_candidates == ("doc_id", "title")
+    said = (
+        "no column of ids in the batch (columns left out: doc_id, title): codes come without ids; "
+        "give id='NAME', or id='none' if there are none"
+    )
+    with pytest.warns(UserWarning, match=f"^{re.escape(said)}$"):
+        encode_batch(MODEL, pa.record_batch(columns))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encode_batch(MODEL, pa.record_batch({"label": numbers, "v": VECTORS}))  # labels are no ids

@@ -18,6 +18,7 @@ from structhash._numerics.arrow import (
 )
 from structhash._numerics.validation import describe, join_names
 from structhash.estimators.base import HashEncoder
+from structhash.io import id_candidates
 from structhash.io.parquet_codes import CODE_COLUMN, code_column, code_schema
 
 __all__ = ["encode_batch"]
@@ -89,10 +90,11 @@ def _usual_ids(kinds: dict[str, Any], taken: tuple[str | None, ...]) -> str:
     """The column id, else "none", with a warning where a column that is not taken may hold ids."""
     if "id" in kinds and "id" not in taken:
         return "id"
-    if left_out := [name for name, kind in kinds.items() if name not in taken and holds_ids(kind)]:
+    left_out = [name for name, kind in kinds.items() if name not in taken and holds_ids(kind)]
+    if candidates := id_candidates(left_out):
         warnings.warn(
-            f"no column of ids in the batch (columns left out: {join_names(left_out)}): codes come without "
-            "ids; id='NAME' takes one, id='none' none",
+            f"no column of ids in the batch (columns left out: {join_names(candidates)}): codes come without "
+            "ids; give id='NAME', or id='none' if there are none",
             stacklevel=3,
         )
     return "none"

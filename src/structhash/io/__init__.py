@@ -11,6 +11,7 @@ from structhash.io._remote import fetched
 from structhash.io.arrays import map_array, read_codes, write_npy
 from structhash.io.codes import CODE_SUFFIXES, Codes, holds_codes, load_codes, save_codes
 from structhash.io.dataset import Dataset, check_matrix
+from structhash.io.formats._columns import id_candidates
 from structhash.io.formats.base import Rows
 from structhash.io.reading import facts, number_note, parts_of, read, read_rows, suffixes
 
@@ -23,6 +24,7 @@ __all__ = [
     "facts",
     "fetched",
     "holds_codes",
+    "id_candidates",
     "load_codes",
     "map_array",
     "number_note",
