@@ -61,6 +61,14 @@ def test_parts_of_a_web_server_are_encoded_as_those_of_a_folder(machine, here, s
     assert content(tmp_path / "out") == content(tmp_path / "local")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("out", ["parts", "one.parquet"])
+def test_a_folder_of_a_web_server_is_listed_once(machine, here, source, tmp_path, web, out):
+    shutil.copytree(source, web.folder / "in")
+    assert machine("encode", "m", f"{web.address}/in/", "-o", tmp_path / out)["rows"] == 240
+    assert web.log.read_text().splitlines().count("GET None 200") == 1  # files are asked for as a range
+
+
 def test_one_file_goes_into_a_folder_if_the_name_ends_in_a_slash(machine, done, here, source, tmp_path):
     for given in (
         source / "part-1.parquet",

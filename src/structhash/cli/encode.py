@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -67,17 +67,19 @@ def encode(
     in_parts : bool
         Whether `out` is a folder, whatever else its name says.
     """
-    source, files = _sources(data)
-    is_one_file = files == [source]
-    in_parts = in_parts or out.is_dir() or (not is_one_file and not out.suffix)
-    _check_output(model, data, files, out, in_parts, force)
+    folders = {each: parts for each in data if (parts := parts_of(each)) is not None}
+    files = [path for each in data for path in folders.get(each, [each])]
+    _refuse_repeated(files)
+    several = len(files) > 1 or bool(folders)
+    in_parts = in_parts or out.is_dir() or (several and not out.suffix)
+    _check_output(model, folders, files, out, in_parts, force)
     if jobs > 1 and not in_parts:
         raise ValueError(f"--jobs {jobs} encodes each file of a folder into one of another: give such folders")
     if as_lists and not in_parts and out.suffix.lower() != ".parquet":
         raise ValueError(f"--lists is about Parquet files: give -o a name that ends in .parquet, not {out}")
     encoder = load_model(model)
     work = _Encoding(encoder, bits or encoder.n_bits_, as_queries, as_lists, force, choices)
-    rows = work.open(source)
+    rows = work.open(files)
     if in_parts:
         made, n_kept = encode_parts(files, out, work.about(), work.write, force, jobs)
         facts: dict[str, Any] = {"files": len(made), "complete before": n_kept}
@@ -85,37 +87,40 @@ def encode(
         work.write_rows(rows, out, force)
         facts = {}
         _warn_of_numbers(encoder, out)
-    facts |= _ids_facts(rows, source, out, in_parts)
+    facts |= _ids_facts(rows, files, out, in_parts)
     sizes = {"rows": rows.shape[0], "bits": work.n_bits, "bytes": rows.shape[0] * -(-work.n_bits // 8)}
     print_facts({**sizes, **facts, "coded as": _word(as_queries), "file": str(out)}, as_json)
 
 
-def _sources(data: Sequence[Path]) -> tuple[Path | list[Path], list[Path]]:
-    """What `read_rows` takes, and all files that it reads."""
-    files = [path for each in data for path in parts_of(each) or [each]]
+def _refuse_repeated(files: Sequence[Path]) -> None:
+    """ValueError if a file is given twice, even by two names."""
     seen: set[Path] = set()
     for path in files:
         place = path if isinstance(path, Address) else path.resolve()
         if place in seen:
             raise ValueError(f"{path} is given twice; give each file once")
         seen.add(place)
-    return (data[0] if len(data) == 1 else files), files
 
 
 def _check_output(
-    model: Path, data: Sequence[Path], files: Sequence[Path], out: Path, in_parts: bool, force: bool
+    model: Path,
+    folders: Mapping[Path, Sequence[Path]],
+    files: Sequence[Path],
+    out: Path,
+    in_parts: bool,
+    force: bool,
 ) -> None:
     """ValueError or OSError if codes cannot be written there, or the next run would read them as vectors."""
-    for each in data:
-        _refuse_part(out, each)
+    for folder, parts in folders.items():
+        _refuse_part(out, folder, parts)
     if not in_parts:
         refused = tuple({*suffixes()} - {*CODE_SUFFIXES})
-        check_output(out, model, *data, *files, makes="codes", force=force, refused=refused)
+        check_output(out, model, *folders, *files, makes="codes", force=force, refused=refused)
 
 
-def _refuse_part(out: Path, data: Path) -> None:
+def _refuse_part(out: Path, data: Path, parts: Sequence[Path]) -> None:
     """ValueError if a folder or a pattern that is read would hold the output."""
-    place, parts = out.resolve(), parts_of(data) or []
+    place = out.resolve()
     beside = place.parent in {path.resolve().parent for path in parts}
     if beside and (place.name[0] not in "._" if data.is_dir() else fnmatch(place.name, data.name)):
         raise ValueError(
@@ -123,10 +128,10 @@ def _refuse_part(out: Path, data: Path) -> None:
         )
 
 
-def _ids_facts(rows: Rows, source: Path | list[Path], out: Path, in_parts: bool) -> dict[str, Any]:
+def _ids_facts(rows: Rows, files: Sequence[Path], out: Path, in_parts: bool) -> dict[str, Any]:
     """What the ids of codes are, and their column; lines on stderr where ids of the data may be lost."""
     if rows.ids is None:
-        if note := number_note(source, rows.id_candidates):
+        if note := number_note(files, rows.id_candidates):
             say("note", note)
         return {"ids": "row numbers"}
     if not in_parts and out.suffix.lower() == ".npy":
@@ -168,18 +173,17 @@ class _Encoding:
         }
         return {**about, **self.choices, **({"lists": True} if self.as_lists else {})}
 
-    def open(self, source: Path | list[Path]) -> Rows:
-        """The rows of a file or of several; ValueError if the model cannot encode them, or has fewer bits."""
+    def open(self, files: Sequence[Path]) -> Rows:
+        """The rows of one or more files; ValueError if the model cannot encode them, or has fewer bits."""
         encoder = self.encoder
-        rows = read_rows(source, self.as_queries, features=encoder.column_names_, **self.choices)
-        first = source[0] if isinstance(source, list) else source
-        check_columns(rows.names, first, encoder.column_names_, "the model")
+        rows = read_rows(files, self.as_queries, features=encoder.column_names_, **self.choices)
+        check_columns(rows.names, files[0], encoder.column_names_, "the model")
         if not rows.shape[0] and not rows.shape[1]:  # a file without rows may not say how many columns it has
             return rows
         width = encoder.n_features_in_
         if rows.shape[1] != width:
             raise ValueError(
-                f"{first} has rows of {rows.shape[1]} features, and the model encodes rows of {width} "
+                f"{files[0]} has rows of {rows.shape[1]} features, and the model encodes rows of {width} "
                 "features; give vectors of the kind that it learned from"
             )
         encoder.encode(np.zeros((1, width), np.float32), self.n_bits)
@@ -187,7 +191,7 @@ class _Encoding:
 
     def write(self, source: Path, target: Path, ours: bool) -> int:
         """Encode a file into another, which may be replaced if it is ours, and return the number of rows."""
-        rows = self.open(source)
+        rows = self.open([source])
         self.write_rows(rows, target, self.force or ours)
         return rows.shape[0]
 
