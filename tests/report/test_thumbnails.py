@@ -51,12 +51,27 @@ def test_files_that_are_named_by_row_numbers(tmp_path):
     assert names_of(folder, 12) == [f"{row}.png" for row in range(12)]
 
 
-def test_numbers_whose_order_is_not_that_of_the_names_are_refused(tmp_path):
-    folder = folder_of(tmp_path, [f"img_{number}.png" for number in (9, 10, 11)])
-    with pytest.raises(ValueError, match=r"3 image files for 3 rows; img_11\.png is before img_9\.png by name"):
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["img_9.png", "img_10.png", "img_11.png"],
+        ["img_9.png", "img_10.jpg", "img_11.jpg"],
+        ["img_9.PNG", "img_10.png", "img_11.PNG"],
+        ["img_9.png", "IMG_10.png", "img_11.png"],
+        ["img_1.png", "img_1.jpg", "img_2.png"],
+        ["img_1.png", "img_01.png", "img_2.png"],
+    ],
+)
+def test_numbers_whose_order_is_not_that_of_the_names_are_refused(tmp_path, names):
+    folder = folder_of(tmp_path, names)
+    refused = r"3 image files for 3 rows; (?i:img)_\S+ is before img_\S+ by name but not by number; name the files"
+    with pytest.raises(ValueError, match=refused):
         image_files(folder, 3)
-    (folder / "img_9.png").rename(folder / "img_09.png")
-    assert names_of(folder, 3) == ["img_09.png", "img_10.png", "img_11.png"]
+
+
+def test_leading_zeros_give_names_the_order_of_their_numbers(tmp_path):
+    names = ["img_09.png", "img_10.jpg", "img_11.PNG"]
+    assert names_of(folder_of(tmp_path, names), 3) == names
 
 
 @pytest.mark.parametrize("n_rows", [2, 4])

@@ -139,15 +139,16 @@ def _named(names: Sequence[str], ids: Sequence[str], held: str, are_numbers: boo
 
 
 def _check_order(names: Sequence[str], held: str) -> None:
-    """Refuse sorted names that differ in numbers alone, and that their numbers order in another way."""
+    """Refuse sorted names that differ in numbers, case and ending alone, unless their numbers increase."""
     last: dict[str, tuple[list[int], str]] = {}
     for name in names:
-        text, numbers = re.sub("[0-9]+", "0", name), [int(each) for each in re.findall("[0-9]+", name)]
+        stem = Path(name).stem.casefold()
+        text, numbers = re.sub("[0-9]+", "0", stem), [int(each) for each in re.findall("[0-9]+", stem)]
         before, other = last.get(text, ([], ""))
-        if before > numbers:
+        if numbers and before >= numbers:
             raise ValueError(
-                f"{held}; {other} is before {name} by name and after it by number; name the files by row "
-                "numbers from 0, or with leading zeros"
+                f"{held}; {other} is before {name} by name but not by number; name the files by row numbers "
+                "from 0, or with leading zeros"
             )
         last[text] = numbers, name
 
