@@ -47,8 +47,17 @@ def test_files_are_those_of_the_rows_by_sorted_name(tmp_path):
 
 
 def test_files_that_are_named_by_row_numbers(tmp_path):
-    folder = folder_of(tmp_path, [f"{row}.png" for row in range(12)])
-    assert names_of(folder, 12) == [f"{row}.png" for row in range(12)]
+    names = [f"{row}.png" for row in range(9)] + ["0009.jpg", "10.PNG", "011.gif"]
+    assert names_of(folder_of(tmp_path, names), 12) == names
+
+
+def test_numbers_that_are_not_row_numbers_are_refused(tmp_path):
+    folder = folder_of(tmp_path, ["0.png", "0.jpg", "1.png"])
+    with pytest.raises(ValueError, match=r"for 3 rows; 0\.jpg and 0\.png are of one row; give one of them"):
+        image_files(folder, 3)
+    (folder / "0.jpg").rename(folder / "3.png")
+    with pytest.raises(ValueError, match=r"for 3 rows; no file for 1 row numbers, such as '2'; give one for each"):
+        image_files(folder, 3)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +99,7 @@ def test_ids_name_files(tmp_path, ids):
 
 def test_ids_without_a_file_of_their_own_are_refused(tmp_path):
     folder = folder_of(tmp_path, ["a.png", "b.png"])
-    lacking = r"2 image files for 3 rows; 2 of the ids name no file, such as 'c'; give one for each"
+    lacking = r"2 image files for 3 rows; no file for 2 ids, such as 'c'; give one for each"
     with pytest.raises(ValueError, match=lacking):
         image_files(folder, 3, np.array(["a", "c", "0"], object))
     save(folder / "b.jpg")

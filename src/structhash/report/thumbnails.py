@@ -28,8 +28,8 @@ def image_files(folder: Path, n_rows: int, ids: NDArray[Any] | None = None) -> l
     """The image file of each row.
 
     With ids, a row's file is the one that its id names, with or without the ending; the file of a number may
-    have leading zeros. Other files are left out. Without ids, there is one file a row. They are named by row
-    numbers from 0, or else have the order of the rows by name.
+    have leading zeros. Other files are left out. Without ids, there is one file a row. If all names are numbers,
+    they are row numbers from 0; other names have the order of the rows.
 
     Parameters
     ----------
@@ -54,12 +54,11 @@ def image_files(folder: Path, n_rows: int, ids: NDArray[Any] | None = None) -> l
     held = f"{folder} holds {len(names)} image files for {n_rows} rows"
     if ids is not None:
         wanted = [str(each) for each in ids]
-        return [folder / name for name in _named(names, wanted, held, ids.dtype.kind in "iu")]
+        return [folder / name for name in _named(names, wanted, "ids", held, ids.dtype.kind in "iu")]
     if len(names) != n_rows:
         raise ValueError(f"{held}; give one a row, in the order of the rows by name")
-    numbers = [str(row) for row in range(n_rows)]
-    if {Path(name).stem for name in names} == set(numbers):
-        names = _named(names, numbers, held, True)
+    if all(re.fullmatch("[0-9]+", Path(name).stem) for name in names):
+        names = _named(names, [str(row) for row in range(n_rows)], "row numbers", held, True)
     else:
         _check_order(names, held)
     return [folder / name for name in names]
@@ -119,22 +118,22 @@ def _is_image(path: Path) -> bool:
     return path.suffix.lower() in _SUFFIXES and not path.name.startswith(".")
 
 
-def _named(names: Sequence[str], ids: Sequence[str], held: str, are_numbers: bool) -> list[str]:
-    """The name of the file of each id; ValueError if there is none, or several."""
+def _named(names: Sequence[str], ids: Sequence[str], kind: str, held: str, are_numbers: bool) -> list[str]:
+    """The name of the file of each id; ValueError if there is none, or several. `kind` says what the ids are."""
     files: dict[str, list[str]] = {}
     for name in names:
         stem = Path(name).stem
         stem = str(int(stem)) if are_numbers and re.fullmatch("[0-9]+", stem) else stem
         files.setdefault(stem, []).append(name)
     files |= {name: [name] for name in names}
+    several = next((files[each] for each in ids if len(files.get(each, ())) > 1), None)
+    if several:
+        raise ValueError(f"{held}; {' and '.join(several)} are of one row; give one of them")
     lacking = [each for each in ids if each not in files]
     if lacking:
         raise ValueError(
-            f"{held}; {len(lacking)} of the ids name no file, such as {describe(lacking[0])}; give one for each"
+            f"{held}; no file for {len(lacking)} {kind}, such as {describe(lacking[0])}; give one for each"
         )
-    several = next((files[each] for each in ids if len(files[each]) > 1), None)
-    if several:
-        raise ValueError(f"{held}; {' and '.join(several)} are of one row; give one of them")
     return [files[each][0] for each in ids]
 
 
