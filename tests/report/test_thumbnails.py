@@ -164,6 +164,16 @@ def test_long_pixels_are_shown_from_black_to_white(tmp_path, dtype):
     assert np.abs(shown - np.arange(64) * 255 / 63).max() < 12
 
 
+@pytest.mark.filterwarnings("error")
+def test_pixels_that_are_no_numbers_are_black_or_white(tmp_path):
+    values = np.float32([np.nan, np.inf, -np.inf, 3, 5, 7])
+    Image.fromarray(np.repeat(values, 8)[None].repeat(48, axis=0)).save(tmp_path / "a.tif")
+    shown = decoded(thumbnail(tmp_path / "a.tif"))[:, :, 0]
+    assert np.abs(shown - np.repeat([0, 255, 0, 0, 127.5, 255], 8)).max() < 12
+    Image.fromarray(np.full((9, 9), np.nan, np.float32)).save(tmp_path / "a.tif")
+    assert decoded(thumbnail(tmp_path / "a.tif")).max() == 0
+
+
 def test_a_photograph_is_upright(tmp_path):
     pixels = np.zeros((60, 90, 3), np.uint8)
     pixels[:, :45] = 255  # white on the left

@@ -83,9 +83,9 @@ def thumbnail(path: Path) -> Html:
     """
     Image, ImageOps = _import_pillow()
     try:
-        with Image.open(path) as image:
-            image.draft("RGB", (_SIDE, _SIDE))  # a JPEG file is decoded at a fraction of its size
-            small = _eight_bits(image, Image).convert("RGBA")
+        with Image.open(path) as opened:
+            opened.draft("RGB", (_SIDE, _SIDE))  # a JPEG file is decoded at a fraction of its size
+            small = _eight_bits(opened, Image).convert("RGBA")
             small.thumbnail((_SIDE, _SIDE))
             small = ImageOps.exif_transpose(small)
     except Exception as error:  # each format has errors of its own
@@ -152,10 +152,15 @@ def _check_order(names: Sequence[str], held: str) -> None:
         last[text] = numbers, name
 
 
-def _eight_bits(image: Any, Image: Any) -> Any:
-    """An image whose pixels have eight bits: longer ones, which have no fixed range, from black to white."""
-    if image.mode not in ("I", "F") and not image.mode.startswith("I;"):
-        return image
-    pixels = np.asarray(image, np.float64)
-    low, high = pixels.min(), pixels.max()
+def _eight_bits(opened: Any, Image: Any) -> Any:
+    """An image whose pixels have eight bits: longer ones, which have no fixed range, from black to white.
+
+    A nan is black.
+    """
+    if opened.mode not in ("I", "F") and not opened.mode.startswith("I;"):
+        return opened
+    pixels = np.asarray(opened, np.float64)
+    finite = pixels[np.isfinite(pixels)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    pixels = np.nan_to_num(pixels, nan=low, posinf=high, neginf=low)
     return Image.fromarray(((pixels - low) * (255 / ((high - low) or 1.0))).round().astype(np.uint8))
