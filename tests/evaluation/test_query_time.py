@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from structhash.baselines import LSH
 from structhash.evaluation import compare, compare_judged, read_codes, summarise
 from structhash.evaluation.query_time import query_seconds
 from structhash.pieces import load
@@ -34,6 +36,21 @@ def test_every_distance_that_an_index_has_is_timed(method, timed, untimed):
 def test_one_query_is_enough():
     itq = load("baselines", "itq:n_bits=8,random_state=0").fit(X)
     assert query_seconds(read_codes(itq, X, X[:3]), X[:1]).keys() == {"plain"}
+
+
+class Noting(LSH):
+    """An encoder that notes the number of BLAS threads while it codes queries."""
+
+    def encode_queries(self, X, n_bits=None):
+        self.threads_ = {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+        return super().encode_queries(X, n_bits)
+
+
+def test_linear_algebra_takes_one_thread():
+    encoder = Noting(8).fit(X)
+    with threadpool_limits(2, "blas"):
+        query_seconds(read_codes(encoder, X, X[:3]), X[:1])
+    assert encoder.threads_ == {1}
 
 
 def test_lines_have_the_mean_over_the_seeds_and_judged_ones_have_it_too():
