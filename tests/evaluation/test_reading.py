@@ -20,6 +20,7 @@ from structhash.evaluation import (
 )
 from structhash.evaluation.reading import real_blocks
 from structhash.pieces import load
+from structhash.search import Exact
 
 X, Y = (array[:500] for array in load_digits(return_X_y=True))
 SPLIT = seen_classes(Y, 1, 60, 200)
@@ -43,6 +44,33 @@ def test_a_reader_is_fitted_on_the_rows_that_the_method_is_fitted_on(reader, whe
     expected = retrieval([(distances, relevance()(slice(0, 60)))], ["map"])
     np.testing.assert_array_equal(found.scores.per_query["map"], expected.per_query["map"])
     assert (found.distance, found.chosen, found.n_bits) == (reader, "", 16)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reader", "names"),
+    [
+        ("itq", "", ["plain"]),
+        ("itq", "tables", ["tables"]),
+        ("mdsh", "", ["plain", "weighted"]),
+        ("pq", "", ["tables"]),
+        ("rabitq", "", ["plain"]),
+    ],
+)
+def test_an_index_gives_the_distances_that_are_scored(spec, reader, names):
+    encoder = load("baselines", f"{spec}:n_bits=16").fit(rows("train"))
+    read = read_codes(encoder, rows("train"), rows("database"), reader)
+    scored = {
+        name: np.concatenate([each for each, _ in blocks])
+        for name, blocks in read.distances(rows("queries"), relevance())
+    }
+    assert [each.name for each in read.index_distances()] == names
+    assert set(scored) == {*names, *([encoder.own_distance_] if encoder.own_distance_ else [])}
+    for name, prepare, weights in read.index_distances():
+        index = Exact(16, weights)
+        index.add(read.codes)
+        found, ids = index.search(prepare(rows("queries")), k=len(read.codes))
+        expected = np.take_along_axis(scored[name], ids, axis=1)
+        np.testing.assert_allclose(found / found.max(), expected / expected.max(), atol=1e-5)  # units differ
 
 
 def test_what_auto_chose_is_said():

@@ -56,7 +56,9 @@ def test_numbers_that_are_not_row_numbers_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"for 3 rows; 0\.jpg and 0\.png are of one row; give one of them"):
         image_files(folder, 3)
     (folder / "0.jpg").rename(folder / "3.png")
-    with pytest.raises(ValueError, match=r"for 3 rows; no file for 1 row numbers, such as '2'; give one for each"):
+    with pytest.raises(
+        ValueError, match=r"for 3 rows; no file for 1 row numbers, such as '2'; give one for each"
+    ):
         image_files(folder, 3)
 
 
@@ -73,7 +75,9 @@ def test_numbers_that_are_not_row_numbers_are_refused(tmp_path):
 )
 def test_numbers_whose_order_is_not_that_of_the_names_are_refused(tmp_path, names):
     folder = folder_of(tmp_path, names)
-    refused = r"3 image files for 3 rows; (?i:img)_\S+ is before img_\S+ by name but not by number; name the files"
+    refused = (
+        r"3 image files for 3 rows; (?i:img)_\S+ is before img_\S+ by name but not by number; name the files"
+    )
     with pytest.raises(ValueError, match=refused):
         image_files(folder, 3)
 

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.reader import Reader, fit_reader
-from structhash.evaluation.scoring import Block, Relevance, every_distance, prepared_blocks
+from structhash.evaluation.scoring import (
+    Block,
+    IndexDistance,
+    Relevance,
+    every_distance,
+    index_distances,
+    prepared_blocks,
+)
 
 __all__ = ["ReadCodes", "read_codes", "real_blocks"]
 
@@ -42,12 +49,20 @@ class ReadCodes(NamedTuple):
         """The reader that ``"auto"`` chose; ``""`` where a reader was named."""
         return self.reader.name if self.reader is not None and self.asked == "auto" else ""
 
+    def index_distances(self) -> Iterator[IndexDistance]:
+        """Each distance that an index has: all of `distances` without the method's own."""
+        if self.reader is None:
+            yield from index_distances(self.encoder)
+        else:
+            yield IndexDistance(self.asked, self.reader.prepare)
+
     def distances(self, queries: NDArray[Any], relevance: Relevance) -> Iterator[tuple[str, Iterator[Block]]]:
         """Name and blocks of each distance of queries (q, d), as `every_distance` yields them."""
         if self.reader is None:
             yield from every_distance(self.encoder, queries, self.rows, relevance, self.codes)
         else:
-            yield self.asked, prepared_blocks(self.reader.prepare(queries), self.codes, relevance)
+            for each in self.index_distances():
+                yield each.name, each.blocks(queries, self.codes, relevance)
 
 
 def read_codes(

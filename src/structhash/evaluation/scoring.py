@@ -21,12 +21,14 @@ from structhash.supervision.judgements import check_judgements
 __all__ = [
     "MEASURES",
     "Block",
+    "IndexDistance",
     "Relevance",
     "Scores",
     "check_measures",
     "code_blocks",
     "every_distance",
     "float_blocks",
+    "index_distances",
     "judged_relevance",
     "prepared_blocks",
     "retrieval",
@@ -42,6 +44,43 @@ _FLOAT_DIGITS = 12  # float distances that agree in so many digits of the larges
 
 Block = tuple[NDArray[Any], NDArray[Any]]  # distances of some queries to the database, and relevance: (q, n)
 Relevance = Callable[[Any], NDArray[Any]]  # takes a slice or array of query numbers; bool or grades (q, n)
+
+
+class IndexDistance(NamedTuple):
+    """A distance that an index has.
+
+    Attributes
+    ----------
+    name : str
+    prepare : callable
+        Takes queries (q, d) and returns what the index searches with.
+    weights : ndarray (n_bits,) or None
+        Weight of each bit in the index.
+    """
+
+    name: str
+    prepare: Callable[[NDArray[Any]], NDArray[np.uint8] | PreparedQueries]
+    weights: NDArray[np.float64] | None = None
+
+    def blocks(self, queries: NDArray[Any], codes: NDArray[np.uint8], relevance: Relevance) -> Iterator[Block]:
+        """Distances of queries to codes, block by block.
+
+        Parameters
+        ----------
+        queries : ndarray (q, d)
+        codes : uint8 array (n, n_bytes)
+        relevance : callable
+            As in `code_blocks`.
+
+        Returns
+        -------
+        iterator of (distances, relevance)
+            For `retrieval`.
+        """
+        asked = self.prepare(queries)
+        if isinstance(asked, PreparedQueries):
+            return prepared_blocks(asked, codes, relevance)
+        return code_blocks(asked, codes, relevance, self.weights)
 
 
 class Scores(NamedTuple):
@@ -223,6 +262,16 @@ def float_blocks(queries: NDArray[Any], rows: NDArray[Any], relevance: Relevance
         yield merge_ties(norms - 2 * q @ rows.T, largest, _FLOAT_DIGITS), relevance(block)
 
 
+def index_distances(encoder: HashEncoder) -> Iterator[IndexDistance]:
+    """Every distance of a fitted encoder that an index has: ``"plain"`` and ``"weighted"``, or ``"tables"``."""
+    if not encoder.codes_are_bits:
+        yield IndexDistance("tables", encoder.prepare_queries)
+        return
+    yield IndexDistance("plain", encoder.encode_queries)
+    if encoder.weighted_:
+        yield IndexDistance("weighted", encoder.encode_queries, encoder.search_weights_)
+
+
 def every_distance(
     encoder: HashEncoder,
     queries: NDArray[Any],
@@ -254,13 +303,8 @@ def every_distance(
         For `retrieval`. They are computed when they are scored.
     """
     codes = encoder.encode(rows) if codes is None else codes
-    if not encoder.codes_are_bits:
-        yield "tables", prepared_blocks(encoder.prepare_queries(queries), codes, relevance)
-        return
-    query_codes = encoder.encode_queries(queries)
-    yield "plain", code_blocks(query_codes, codes, relevance)
-    if encoder.weighted_:
-        yield "weighted", code_blocks(query_codes, codes, relevance, encoder.search_weights_)
+    for each in index_distances(encoder):
+        yield each.name, each.blocks(queries, codes, relevance)
     if encoder.own_distance_ is not None:
         yield encoder.own_distance_, _own_blocks(encoder, queries, rows, relevance)
 

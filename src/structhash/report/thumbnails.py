@@ -28,8 +28,8 @@ def image_files(folder: Path, n_rows: int, ids: NDArray[Any] | None = None) -> l
     """The image file of each row.
 
     With ids, a row's file is the one that its id names, with or without the ending; the file of a number may
-    have leading zeros. Other files are left out. Without ids, there is one file a row. If all names are numbers,
-    they are row numbers from 0; other names have the order of the rows.
+    have leading zeros. Other files are left out. Without ids, there is one file a row. Names that are all
+    numbers are row numbers from 0; other names have the order of the rows.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _is_image(path: Path) -> bool:
 
 
 def _named(names: Sequence[str], ids: Sequence[str], kind: str, held: str, are_numbers: bool) -> list[str]:
-    """The name of the file of each id; ValueError if there is none, or several. `kind` says what the ids are."""
+    """The name of the file of each id; ValueError if there is none, or several. `kind` is the word for ids."""
     files: dict[str, list[str]] = {}
     for name in names:
         stem = Path(name).stem
