@@ -69,7 +69,7 @@ def test_a_file_that_another_export_deletes_while_this_one_waits_is_not_written(
         first.execute("BEGIN IMMEDIATE")
         waiting = pool.submit(store.export, tied_codes(3, 8)[0], 8)
         while n_open(store.place) < 2:
-            pass
+            assert not waiting.done()
         Path(store.place).unlink()
         first.execute("ROLLBACK")
         with pytest.raises(OSError, match="SQLite cannot use"):
