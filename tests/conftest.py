@@ -102,13 +102,29 @@ server.serve_forever()
 """
 
 
+def end_of(path):
+    """The end of a text file; "" for what is no file."""
+    return path.read_text(errors="replace")[-1000:] if path.is_file() else ""
+
+
+def read_line(process, errors):
+    """The next line that a process prints; `errors` is the file of its standard error."""
+    line = process.stdout.readline()
+    if not line:
+        process.stdout.close()
+        process.wait()
+    assert line, f"the process has ended with status {process.returncode}: {end_of(errors)}"
+    return line
+
+
 class Web:
     """A web server: a process that prints its port, and is given a folder and a file for its log."""
 
     def __init__(self, code, folder, log):
-        words = [sys.executable, "-c", code, folder, log]
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.address = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+        words, errors = [sys.executable, "-c", code, folder, log], log.with_name("web_errors")
+        with errors.open("w") as file:
+            self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=file, text=True)
+        self.address = f"http://127.0.0.1:{int(read_line(self.process, errors))}"
         self.folder, self.log = folder, log
 
     def end(self):
@@ -159,6 +175,7 @@ for each in pkgutil.iter_modules(structhash.cli.__path__, "structhash.cli."):
 classes("stores")
 classes("baselines")["lsh"](4).fit(numpy.eye(9)).encode(numpy.eye(9))
 gc.freeze()  # or each fork would look through all these objects when it ends
+print("ready", flush=True)
 for line in sys.stdin:
     order = json.loads(line)
     child = os.fork()
@@ -174,33 +191,53 @@ else:
     sys.exit()
 os.chdir(order["folder"])
 for number, path in enumerate(order["streams"]):
-    os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), number)
+    emptied = os.O_TRUNC if os.path.isfile(path) else 0
+    os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | emptied), number)
 os.environ.update(order["variables"])
 sys.argv[1:] = order["words"]
 exec(order["code"], {"__name__": "__main__"})
 """
 
 
+class Status(int):
+    """The exit status of a process. A failed assertion shows the end of its standard error, too."""
+
+    errors = ""
+
+    def __repr__(self):
+        return f"{int(self)} ({self.errors.strip()[-150:]})"
+
+
 @pytest.fixture(scope="session")
-def in_a_process():
+def in_a_process(tmp_path_factory):
     """A function that runs code in a process of its own and returns its exit status.
 
-    Each process is a fork of one that has imported the library, which takes seconds.
+    The status is negative where a signal ended the process: ``-signal.SIGKILL``. Each process is a fork of one
+    that has imported the library, which takes seconds.
     """
     if not hasattr(os, "fork"):
         pytest.skip("this system has no fork")
-    with subprocess.Popen(
-        [sys.executable, "-c", _FORKS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as first:
+    folder = tmp_path_factory.mktemp("processes")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with (
+        (folder / "first").open("w") as file,
+        subprocess.Popen([sys.executable, "-c", _FORKS], stderr=file, **pipes) as first,
+    ):
+        read_line(first, folder / "first")
 
-        def run(code, *words, out=os.devnull, err=os.devnull, seconds=None, **variables):
-            """Run code with these words as its arguments, and kill it after some seconds."""
+        def run(code, *words, out=os.devnull, err=folder / "err", seconds=None, **variables):
+            """Run code with these words as its arguments, and kill it after some seconds.
+
+            `out` and `err` are the files of its streams, and `variables` are environment variables.
+            """
             streams = [os.devnull, str(out), str(err)]
             order = {"code": code, "words": [str(word) for word in words], "folder": os.getcwd()}
             order |= {"streams": streams, "seconds": seconds, "variables": variables}
             first.stdin.write(json.dumps(order) + "\n")
             first.stdin.flush()
-            return int(first.stdout.readline())
+            status = Status(read_line(first, folder / "first"))
+            status.errors = end_of(Path(err))
+            return status
 
         yield run
         first.stdin.close()
