@@ -2,9 +2,16 @@
 
 import re
 
+import numpy as np
+from PIL import Image
+from sklearn.datasets import load_digits
+
+from structhash.evaluation import compare, summarise
+from structhash.evaluation.details import details
+from structhash.io import Dataset
 from structhash.report.elements import Html
 from structhash.report.examples import examples
-from structhash.report.rows import ShownRows
+from structhash.report.rows import ShownRows, show_rows
 
 DETAILS = {
     "lines": [2, 0],
@@ -55,3 +62,16 @@ def test_only_the_first_texts_are_shown():
     details = {**DETAILS, "examples": [many]}
     assert "".join(examples(details, NAMES, ShownRows({}, {}, "text", ""))).count("<li") == 10
     assert "".join(examples(details, NAMES, ShownRows({}, {}, "image", ""))).count("<li") == 20
+
+
+def test_the_size_of_all_thumbnails_is_bounded(tmp_path):
+    noise = np.random.default_rng(0).integers(2, size=(80, 80, 3)) * 255
+    Image.fromarray(noise.astype(np.uint8)).save(tmp_path / "a.png")
+    X, y = (array[:200] for array in load_digits(return_X_y=True))
+    methods = ["lsh", "itq", "pcah", "rph", "sh", "cca_itq", "float"]
+    results = list(compare(methods, X, y, bits=[8], seeds=[0], measures=["map"], n_queries=40))
+    found = details(summarise(results), results, y, y)
+    shown = show_rows(found, Dataset(X), own_queries=False, files=[tmp_path / "a.png"] * len(X))
+    page = "".join(examples(found, methods, shown))
+    assert page.count("<img") == 488
+    assert len(page) < 3_500_000
