@@ -180,9 +180,7 @@ def _search(
     ] = None,
     out: Annotated[
         Path | None,
-        output(
-            "Write distances and ids to this .npz; also query_ids if queries have ids, and lims with --radius."
-        ),
+        output("Write distances and ids to this .npz; query_ids if queries have ids, lims with --radius."),
     ] = None,
     force: Force = False,
     *,

@@ -73,10 +73,8 @@ def encode(
     several = len(files) > 1 or bool(folders)
     in_parts = in_parts or out.is_dir() or (several and not out.suffix)
     _check_output(model, folders, files, out, in_parts, force)
-    if jobs > 1 and not in_parts:
-        raise ValueError(f"--jobs {jobs} encodes each file of a folder into one of another: give such folders")
-    if as_lists and not in_parts and out.suffix.lower() != ".parquet":
-        raise ValueError(f"--lists is about Parquet files: give -o a name that ends in .parquet, not {out}")
+    if not in_parts:
+        _check_one_file(out, jobs, as_lists)
     encoder = load_model(model)
     work = _Encoding(encoder, bits or encoder.n_bits_, as_queries, as_lists, force, choices)
     rows = work.open(files)
@@ -90,6 +88,14 @@ def encode(
     facts |= _ids_facts(rows, files, out, in_parts)
     sizes = {"rows": rows.shape[0], "bits": work.n_bits, "bytes": rows.shape[0] * -(-work.n_bits // 8)}
     print_facts({**sizes, **facts, "coded as": _word(as_queries), "file": str(out)}, as_json)
+
+
+def _check_one_file(out: Path, jobs: int, as_lists: bool) -> None:
+    """ValueError if an option does not fit one file of codes."""
+    if jobs > 1:
+        raise ValueError(f"--jobs {jobs} encodes each file of a folder into one of another: give such folders")
+    if as_lists and out.suffix.lower() != ".parquet":
+        raise ValueError(f"--lists is about Parquet files: give -o a name that ends in .parquet, not {out}")
 
 
 def _refuse_repeated(files: Sequence[Path]) -> None:

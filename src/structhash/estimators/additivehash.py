@@ -175,7 +175,18 @@ class AdditiveHash(CentroidEncoder):
         return self
 
     def steps(self, X: Any, y: Any = None, *, unlabeled: Any = None) -> Iterator[Any]:
-        """`fit`, which has no steps of its own; see `EncoderContract.steps`."""
+        """`fit` as a generator that yields nothing; see `EncoderContract.steps`.
+
+        Parameters
+        ----------
+        X, y, unlabeled
+            As in `fit`.
+
+        Yields
+        ------
+        Step
+            None: bytes are not learned one step each.
+        """
         self.fit(X, y, unlabeled=unlabeled)
         yield from ()
 
