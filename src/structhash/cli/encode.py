@@ -60,10 +60,8 @@ def encode(
         Whether `out` may replace a file of another kind; whether to report as JSON.
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
-    as_lists : bool
-        Whether a Parquet file has codes as lists of bytes.
-    jobs : int
-        Number of processes that encode files into a folder.
+    as_lists, jobs : bool, int
+        Whether a Parquet file has codes as lists of bytes; number of processes that encode files into a folder.
     in_parts : bool
         Whether `out` is a folder, whatever else its name says.
     """
