@@ -82,7 +82,7 @@ def _writing_copy(path: Address) -> Iterator[None]:
         raise OSError(
             error.errno,
             f"cannot copy {path} into the temporary folder {tempfile.gettempdir()}: {error.strerror}; "
-            "set TMPDIR to a folder with room",
+            "set TMPDIR to a folder with enough room",
         ) from error
 
 
