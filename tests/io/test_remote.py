@@ -168,6 +168,15 @@ def test_a_server_that_ends_meanwhile_is_named_and_no_file_is_called_damaged(web
             read(f"{web.address}/{name}")
 
 
+@pytest.mark.parametrize("pattern", ["lone*.fvecs", "l?ne-x=1.fvecs", "?one-x=*.fvecs", "lon[e]*.fvecs"])
+def test_a_pattern_may_begin_an_address_of_an_object_store(pattern):
+    rows = np.hstack([np.full((5, 1), 16, np.int32).view(np.float32), X[:5]])
+    system = fsspec.filesystem("memory")
+    system.pipe("/lone-x=1.fvecs", rows.tobytes())
+    np.testing.assert_array_equal(read(f"memory://{pattern}").X, X[:5])
+    system.rm("/lone-x=1.fvecs")
+
+
 REFUSING_SERVER = """
 from http.server import BaseHTTPRequestHandler, HTTPServer
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import tempfile
 import weakref
@@ -26,7 +25,6 @@ _PARTS: dict[str, Any] = {  # of a file are read in blocks of 4 MiB, of which th
 
 
 _NOT_FOUND = 404  # of HTTP
-_ROOT = re.compile(r"[^/]+://[^/]*/(?:[^*?\[]*/)?")  # of a pattern: its folders before the first sign
 
 
 def is_remote(path: Path) -> TypeGuard[Address]:
@@ -120,30 +118,25 @@ def find_addresses(path: Address) -> list[Path] | None:
 
     A folder in a folder ends in a slash. On a web server, every folder does.
     """
-    signs = set("*[" if path.is_web else "*?[") & set(str(path).partition("://")[2].partition("/")[2])
+    if path.is_web:  # a host and a query have such signs of their own
+        signs = set("*[") & set(str(path).partition("://")[2].partition("/")[2])
+    else:
+        signs = set("*?[") & set(path.text)
     if path.is_web and not signs and not path.text.endswith("/"):
         return None
     with _named(path):
         system, inner = _system(path)
         if signs and not system.exists(inner):
-            found = _matches(system, inner, path)
+            loud = {"on_error": "raise"} if path.is_web else {}  # or a folder that is refused has no files
+            found = system.glob(inner, detail=True, **loud).values()
+            if not found:
+                raise FileNotFoundError
         elif path.is_web or system.isdir(inner):
             found = system.ls(inner, detail=True)
         else:
             return None
         listed = [_address(system, each) for each in found]
     return [each for each in listed if not (path.is_web and _is_link_of_listing(each, path))]
-
-
-def _matches(system: Any, inner: str, path: Address) -> list[dict[str, Any]]:
-    """What fits a pattern; an error if nothing does."""
-    found = system.glob(inner, detail=True)
-    root = _ROOT.match(path.text)
-    if not found and root and path.is_web:
-        system.ls(root[0])  # raises the error of the server, which glob hides
-    if not found:
-        raise FileNotFoundError
-    return list(found.values())
 
 
 def _is_link_of_listing(found: Address, folder: Address) -> bool:
@@ -156,9 +149,9 @@ def _is_link_of_listing(found: Address, folder: Address) -> bool:
 def _address(system: Any, found: dict[str, Any]) -> Address:
     """The address of what a file system lists."""
     text = system.unstrip_protocol(found["name"]).rstrip("/")
-    made = as_path(f"{text}/" if found["type"] == "directory" else text)
-    assert isinstance(made, Address)
-    return made
+    path = as_path(f"{text}/" if found["type"] == "directory" else text)
+    assert isinstance(path, Address)
+    return path
 
 
 def _system(path: Address) -> tuple[Any, str]:
