@@ -368,9 +368,10 @@ def test_missing_libraries_are_named(monkeypatch):
 
 
 def test_files_that_hold_no_vectors_are_not_read_from_an_address():
-    for path in ("https://host/codes.npy", "s3://bucket/codes"):
-        with pytest.raises(FileNotFoundError, match="only files of vectors are read from an address"):
+    for path in ("https://me:password@host/codes.npy?password", "s3://bucket/codes"):
+        with pytest.raises(FileNotFoundError, match="only files of vectors are read from an address") as raised:
             load_codes(path)
+        assert "password" not in str(raised.value)
 
 
 def test_a_folder_of_this_machine_that_looks_like_an_address_stays_one(tmp_path, monkeypatch):

@@ -18,12 +18,12 @@ else:
 __all__ = ["Address", "as_path", "hide_secrets", "is_address"]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # a letter alone is a drive
-_WEB = re.compile(r"https?://", re.IGNORECASE)
-_IN_TEXT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://[^\s'\"<>]+")
+_WEB = re.compile(r"https?:/", re.IGNORECASE)
+_IN_TEXT = re.compile(_SCHEME.pattern + r"[^\s'\"<>]+")  # pathlib keeps one of two slashes
 _QUERY = re.compile(r"[?#].*", re.DOTALL)
 _QUERY_ELSEWHERE = re.compile(r"\?[^/?=]*=.*", re.DOTALL)  # other signs may be those of a pattern or a name
-_USER = re.compile(r"(?<=://)[^/]*@")
-_USER_ELSEWHERE = re.compile(r"(?<=://)[^/@]*:[^/]*@")  # abfs://container@account has no password
+_USER = re.compile(r"(?<=:)(//?)[^/]*@")
+_USER_ELSEWHERE = re.compile(r"(?<=:)(//?)[^/@]*:[^/]*@")  # abfs://container@account has no password
 
 
 class Address(_Path):
@@ -117,7 +117,7 @@ def hide_secrets(message: str) -> str:
 def _without_secrets(text: str) -> str:
     """An address without its user, its password and its query."""
     web = _is_web(text)
-    text = (_USER if web else _USER_ELSEWHERE).sub("", text, count=1)
+    text = (_USER if web else _USER_ELSEWHERE).sub(r"\1", text, count=1)
     return (_QUERY if web else _QUERY_ELSEWHERE).sub("", text)
 
 
