@@ -68,6 +68,32 @@ def test_judged_queries(machine, judged):
     assert found["protocol"] == "judged"
 
 
+def test_no_secret_of_an_address_is_in_what_is_written_or_printed(web, run, machine, tmp_path):
+    """A web address may be signed, or have a password."""
+    secret = web.address.replace("http://", "http://me:password@") + "/{}?X-Amz-Signature=key"
+    (web.folder / "qrels.txt").write_text(
+        "".join(f"{q} 0 {d} {int(Y[d] == Y[q])}\n" for q in range(9) for d in range(60))
+    )
+    np.save(web.folder / "q.npy", X[:9])
+    np.save(web.folder / "x.npy", X[:60])
+    files = ("--query-file", secret.format("q.npy"), "--qrels", secret.format("qrels.txt"))
+    words = ("--protocol", "judged", "--methods", "lsh", "--bits", 4, "--seeds", 0, "--measures", "map")
+    written = ("-o", tmp_path / "r.json", "--report", tmp_path / "r.html")
+    done = run("compare", secret.format("x.npy"), *files, *words, *written)
+    assert done.exit_code == 0, done.output
+    made = [(tmp_path / name).read_text() for name in ("r.json", "r.html")]
+    reading = {"query_file": f"{web.address}/q.npy", "qrels": f"{web.address}/qrels.txt"}
+    assert json.loads(made[0])["options"]["reading"] == reading
+    assert machine("info", secret.format("x.npy"))["file"] == f"{web.address}/x.npy"
+    lost = run("compare", secret.format("none.npy"), *files, *words)
+    away = run("compare", secret.format("x.npy"), *files, *words, "-o", secret.format("r.json"))
+    assert (lost.exit_code, away.exit_code) == (2, 2)
+    assert f"no such file: {web.address}/none.npy" in lost.output
+    for text in (*made, done.output, lost.output, away.output):
+        assert "password" not in text
+        assert "Signature" not in text
+
+
 @pytest.mark.slow
 def test_all_on_judged_queries(machine, judged):
     words = ("--methods", "all", "--bits", 4, "--seeds", 0, "--measures", "map", "--protocol", "judged")

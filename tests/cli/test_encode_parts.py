@@ -137,8 +137,11 @@ def test_a_file_with_two_names_is_given_twice(run, here, source, tmp_path, monke
             assert (found.exit_code, found.stdout) == (2, "")
             assert f"{name} is given twice; give each file once" in found.stderr
             assert not (tmp_path / out).exists()
-    found = run("encode", model, *["https://host.invalid/a.npy?v=1"] * 2, "-o", tmp_path / "new")
-    assert "https://host.invalid/a.npy?v=1 is given twice" in found.stderr
+    address = "http://127.0.0.1:1/a.npy?v="
+    found = run("encode", model, f"{address}1", f"{address}1", "-o", tmp_path / "new")
+    assert "http://127.0.0.1:1/a.npy is given twice" in found.stderr
+    found = run("encode", model, f"{address}1", f"{address}2", "-o", tmp_path / "new")
+    assert "cannot read http://127.0.0.1:1/a.npy: Cannot connect" in found.stderr
 
 
 def test_the_note_of_row_numbers_names_all_files(run, here, tmp_path):

@@ -2,10 +2,12 @@
 
 import gc
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
 import fsspec
@@ -159,8 +161,136 @@ def test_a_server_that_ends_meanwhile_is_named_and_no_file_is_called_damaged(web
     web.end()
     with pytest.raises(ConnectionError, match=f"cannot read {web.address}/x.parquet: "):
         list(opened.blocks)
-    with pytest.raises(FileNotFoundError, match=rf"no such file: {web.address}/x.npy \(.*[Cc]onnect"):
-        read(f"{web.address}/x.npy")
+    for name in ("x.npy", "x.parquet", "*.npy", "parts/"):
+        with pytest.raises(
+            ConnectionError, match=rf"cannot read {web.address}/{re.escape(name)}: .*[Cc]onnect"
+        ):
+            read(f"{web.address}/{name}")
+
+
+@pytest.mark.parametrize("pattern", ["lone*.fvecs", "l?ne-x=1.fvecs", "?one-x=*.fvecs", "lon[e]*.fvecs"])
+def test_a_pattern_may_begin_an_address_of_an_object_store(pattern):
+    rows = np.hstack([np.full((5, 1), 16, np.int32).view(np.float32), X[:5]])
+    system = fsspec.filesystem("memory")
+    system.pipe("/lone-x=1.fvecs", rows.tobytes())
+    np.testing.assert_array_equal(read(f"memory://{pattern}").X, X[:5])
+    system.rm("/lone-x=1.fvecs")
+
+
+REFUSING_SERVER = """
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Refusing(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_error(403)
+
+    do_HEAD = do_GET
+
+server = HTTPServer(("127.0.0.1", 0), Refusing)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "query"), [("x.npy", "?X-Amz-Signature=key"), ("x.parquet", "?key"), ("*.npy", ""), ("parts/", "")]
+)
+def test_a_server_that_refuses_is_named_without_the_secrets_of_the_address(serve, copies, name, query):
+    server = serve(REFUSING_SERVER)
+    address = server.address.replace("http://", "http://me:password@")
+    with pytest.raises(ConnectionError) as raised:
+        read(address + "/" + name + query)
+    said = "".join(traceback.format_exception(raised.value))
+    assert f"cannot read {server.address}/{name}: 403" in said
+    assert "password" not in said
+    assert "key" not in said
+    assert not list(copies.iterdir())
+
+
+def test_a_full_temporary_folder_is_named(copies, monkeypatch):
+    resource = pytest.importorskip("resource", reason="limits of a process are those of POSIX")
+    fsspec.filesystem("memory").pipe("/large.npy", bytes(50_000))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (9000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="into the temporary folder") as raised:
+            read("memory://large.npy")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert raised.value.strerror == (
+        f"cannot copy memory://large.npy into the temporary folder {copies}: File too large; set TMPDIR to a "
+        "folder with enough room"
+    )
+    assert not isinstance(raised.value, ConnectionError)
+    assert not list(copies.iterdir())
+    monkeypatch.setattr(tempfile, "tempdir", str(copies / "none"))
+    with pytest.raises(
+        OSError, match=r"into the temporary folder .*none: No such file or directory; set TMPDIR"
+    ):
+        read("memory://large.npy")
+
+
+APACHE = """
+import io, os, sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import quote
+
+class Apache(SimpleHTTPRequestHandler):
+    def list_directory(self, path):
+        names = [quote(each.name) + "/" * each.is_dir() for each in os.scandir(path)]
+        links = ["?C=N;O=D", "?C=M;O=A", "?C=S;O=A", "?C=D;O=A", "/", *names]
+        page = "".join(f'<tr><td><a href="{link}">{link}</a></td></tr>' for link in links).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html;charset=UTF-8")
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        return io.BytesIO(page)
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Apache, directory=sys.argv[1]))
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+def test_links_of_a_listing_that_sort_it_are_no_files(serve):
+    server = serve(APACHE)
+    for part in range(3):
+        np.save(server.folder / f"part {part}.npy", X[2000 * part : 2000 * part + 2000])
+    for name in ("", "*", "*.npy"):
+        found = parts_of(as_path(f"{server.address}/{name}"))
+        assert [each.name for each in found] == ["part 0.npy", "part 1.npy", "part 2.npy"]
+        np.testing.assert_array_equal(read(f"{server.address}/{name}").X, X)
+    (server.folder / "a").mkdir()
+    shutil.move(server.folder / "part 0.npy", server.folder / "a" / "b.npy")
+    for name in ("a/", "*/*"):
+        np.testing.assert_array_equal(read(f"{server.address}/{name}").X, X[:2000])
+
+
+UNSIZED_SERVER = """
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Unsized(BaseHTTPRequestHandler):
+    def do_HEAD(self):
+        self.send_response(200)
+        self.end_headers()
+
+    def do_GET(self):
+        self.do_HEAD()
+        self.wfile.write(open(sys.argv[1] + self.path, "rb").read())
+
+server = HTTPServer(("127.0.0.1", 0), Unsized)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.parquet"])
+def test_a_file_whose_size_is_not_known_is_read(serve, name):
+    server = serve(UNSIZED_SERVER)
+    write_files(server.folder)
+    np.testing.assert_array_equal(read(f"{server.address}/{name}").X, X)
 
 
 def test_a_file_of_which_not_all_arrives_is_refused(copies):
@@ -238,9 +368,10 @@ def test_missing_libraries_are_named(monkeypatch):
 
 
 def test_files_that_hold_no_vectors_are_not_read_from_an_address():
-    for path in ("https://host/codes.npy", "s3://bucket/codes"):
-        with pytest.raises(FileNotFoundError, match="only files of vectors are read from an address"):
+    for path in ("https://me:password@host/codes.npy?password", "s3://bucket/codes"):
+        with pytest.raises(FileNotFoundError, match="only files of vectors are read from an address") as raised:
             load_codes(path)
+        assert "password" not in str(raised.value)
 
 
 def test_a_folder_of_this_machine_that_looks_like_an_address_stays_one(tmp_path, monkeypatch):

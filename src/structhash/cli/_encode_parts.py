@@ -112,8 +112,9 @@ def _make_part(write: Callable[[Path, Path, bool], int], source: Path, target: P
 def _is_complete(part: Part, folder: Path, targets: Mapping[str, Path]) -> bool:
     """Whether a part is as it would be made again."""
     source, path = targets.get(part.file), folder / part.file
-    same = source is not None and source.name == part.input and path.is_file()
-    return same and hash_file(path) == part.sha256 and hash_file(targets[part.file]) == part.input_sha256
+    if source is None or source.name != part.input or not path.is_file() or hash_file(path) != part.sha256:
+        return False
+    return hash_file(fetched(source)) == part.input_sha256
 
 
 def _refuse_others(folder: Path, targets: Mapping[str, Path]) -> None:

@@ -39,15 +39,17 @@ def output(what: str, may_be_folder: bool = False) -> Any:
 
 def _file_of(text: str) -> Path:
     """The file that a text names; an error of usage if it ends in a slash, which a path does not keep."""
-    if ends_in_slash(text):
+    if ends_in_slash(_on_this_machine(text)):
         raise typer.BadParameter(f"{text} names a folder; give the name of a file")
-    return Path(_on_this_machine(text))
+    return Path(text)
 
 
 def _on_this_machine(text: str) -> str:
     """The same text; an error of usage if it is an address."""
     if is_address(text):
-        raise typer.BadParameter(f"{text} is an address; give a file of this machine, and copy it there")
+        raise typer.BadParameter(
+            f"{as_path(text)} is an address; give a file of this machine, and copy it there"
+        )
     return text
 
 
@@ -181,8 +183,7 @@ def judged_choices(
     ] = None,
 ) -> Choices:
     """Where queries and judgements are, of the options that say so."""
-    files = {"query_file": query_file, "qrels": qrels}
-    return {name: None if path is None else str(path) for name, path in files.items()}
+    return {"query_file": query_file, "qrels": qrels}
 
 
 def reads_data(command: Callable[..., None], *more: Callable[..., Choices]) -> Callable[..., None]:

@@ -132,7 +132,11 @@ def _options(methods: str, bits: str, protocol: str, seeds: str, measures: list[
 
 def _asked(options: dict[str, Any], settings: dict[str, Any], choices: Choices) -> dict[str, Any]:
     """The options as the document has them, with how the data are read where it was said."""
-    reading = {name: value for name, value in choices.items() if value not in (None, ())}
+    reading = {
+        name: str(value) if isinstance(value, Path) else value  # the text of an address without its secrets
+        for name, value in choices.items()
+        if value not in (None, ())
+    }
     sizes = {"queries": settings.get("n_queries"), "train": settings.get("n_train")}
     return {**options, "methods": [method.name for method in options["methods"]], **sizes, "reading": reading}
 

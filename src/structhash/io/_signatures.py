@@ -6,7 +6,7 @@ import codecs
 import contextlib
 import os
 
-from structhash._numerics.addresses import is_address
+from structhash._numerics.addresses import hide_secrets, is_address
 
 __all__ = ["check_is_file", "recognise"]
 
@@ -32,8 +32,12 @@ _SIGNATURES = {  # first bytes: what the file is, and what to do with it where w
 def check_is_file(path: str | os.PathLike[str]) -> None:
     """Raise FileNotFoundError if nothing is at a path, ValueError if it is a folder, a pipe or a device."""
     if not os.path.exists(path):
-        hint = "; only files of vectors are read from an address, copy others here first" * is_address(path)
-        raise FileNotFoundError(f"no such file: {path}{hint}")
+        if is_address(path):
+            raise FileNotFoundError(
+                f"no such file: {hide_secrets(str(path))}; only files of vectors are read from an address, "
+                "copy others here first"
+            )
+        raise FileNotFoundError(f"no such file: {path}")
     if not os.path.isfile(path):
         kind = "a folder" if os.path.isdir(path) else "a pipe or a device; write what it gives to a file"
         raise ValueError(f"cannot read {path}: it is not a file but {kind}")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from structhash._numerics.validation import describe
-from structhash.io._remote import fetched
 from structhash.io.container import atomic
 
 __all__ = ["MANIFEST", "Part", "finished_parts", "hash_file", "read_manifest", "write_manifest"]
@@ -33,8 +32,7 @@ class Part(NamedTuple):
 
 
 def hash_file(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal digits."""
-    path = fetched(path)
+    """SHA-256 of a file of this machine, in hexadecimal digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -148,7 +148,7 @@ def _named(path: Path | Sequence[Path]) -> str:
 def _judged(data: Dataset, path: Path, qrels: str | os.PathLike[str], query_ids: Sequence[Any]) -> Dataset:
     """A data set with the judgements of a file."""
     if data.qrels is not None:
-        raise ValueError(f"{path} holds judgements of its own; leave qrels={str(qrels)!r} out")
+        raise ValueError(f"{path} holds judgements of its own; leave qrels={str(as_path(qrels))!r} out")
     return data._replace(qrels=read_qrels(qrels, query_ids, _ids(data)))
 
 
@@ -264,11 +264,12 @@ def _opened(path: Path, settings: Mapping[str, Any]) -> tuple[Format, Path]:
     ValueError if the format lacks one of the settings.
     """
     known = _formats()
-    if suffix_of(path) in known:
-        path = readable(path) if known[suffix_of(path)].reads_addresses else fetched(path)
-    if not is_remote(path) or suffix_of(path) not in known:
+    kind: Any = known.get(suffix_of(path))
+    if kind is not None:
+        path = readable(path) if kind.reads_addresses else fetched(path)
+    if kind is None or not is_remote(path):
         check_file(path, known)
-    piece: Any = known[suffix_of(path)] if settings.get("text") is None else Texts
+    piece: Any = kind if settings.get("text") is None else Texts
     takes = {field.name for field in fields(piece)}
     given = {name: value for name, value in settings.items() if value is not None and value != ()}
     if lacking := sorted(given.keys() - takes - {"features"}):
