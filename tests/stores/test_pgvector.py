@@ -4,6 +4,7 @@ import numpy as np
 import psycopg
 import pytest
 
+from structhash.codes import prepare_values, unpack
 from structhash.search import Exact
 from structhash.stores import PGVector, Postgres
 
@@ -59,6 +60,21 @@ def test_the_graph_finds_exact_distances_and_as_many_as_asked_for(searched):
         assert [[each[i] for i in row] for each, row in zip(known, ids.tolist())] == distances.tolist()
     recall = (PGVector(address, ef=1000).search(queries, 10)[0] == nearest[0][:, :10]).mean()
     assert recall > 0.9
+
+
+def test_real_queries_order_what_the_graph_finds_near_their_bits(searched):
+    address, codes, index = searched
+    signs = 2.0 * unpack(codes, 64) - 1
+    values = signs * np.random.default_rng(0).uniform(0.2, 1, (len(codes), 64))
+    queries = prepare_values(values)
+    (plan, *_) = plans(PGVector(address, ef=100), queries, 10)
+    assert "Index Scan using codes_code_idx" in plan
+    nearest = index.search(queries, 3000)
+    known = [dict(zip(*row)) for row in zip(nearest[1].tolist(), nearest[0].tolist())]
+    distances, ids = PGVector(address, ef=1000).search(queries, 10)
+    np.testing.assert_array_equal(np.lexsort([ids, distances]), np.tile(np.arange(10), (len(codes), 1)))
+    assert [[each[i] for i in row] for each, row in zip(known, ids.tolist())] == distances.tolist()
+    assert (distances == nearest[0][:, :10]).mean() > 0.9
 
 
 def test_the_graph_finds_codes_that_are_appended(searched):

@@ -95,9 +95,9 @@ class SQLStore(Store):
             yield self._run(connection, statement, values)
 
     def _statements(
-        self, about: StoreInfo, queries: NDArray[np.uint8] | PreparedQueries, k: int
+        self, about: StoreInfo, queries: NDArray[np.uint8] | PreparedQueries, k: int, source: str = ""
     ) -> Iterator[tuple[str, list[Any]]]:
-        """The statement and its parameters, for each query."""
+        """The statement and its parameters for each query, of the table or of another source."""
         if isinstance(queries, PreparedQueries):
             distance = self._real_distance(queries)
             given: list[list[Any]] = [
@@ -106,7 +106,9 @@ class SQLStore(Store):
         else:
             distance = self.hamming.format(mark=self.mark, n_bits=about.n_bits)
             given = [[text] for text in bit_texts(queries, about.n_bits)]
-        statement = f"SELECT {distance} AS distance, id FROM {self._quoted()} ORDER BY distance, id LIMIT {k}"
+        statement = (
+            f"SELECT {distance} AS distance, id FROM {source or self._quoted()} ORDER BY distance, id LIMIT {k}"
+        )
         for values in given:
             yield statement, values
 

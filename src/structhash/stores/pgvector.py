@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.validation import describe
-from structhash.codes import PreparedQueries
+from structhash.codes import PreparedQueries, pack
+from structhash.stores._sql import bit_texts
 from structhash.stores.base import StoreInfo
 from structhash.stores.postgres import Postgres
 
@@ -33,7 +34,8 @@ class PGVector(Postgres):
     ef : int
         0: a search reads all codes and is exact. 1 to 1000: `export` makes a graph, and a search keeps that
         many near codes on its way through it. Distances are exact, but near codes may be missed. Prepared
-        queries read all codes.
+        queries with one number a bit order the codes that are near to their likeliest bits; those with tables
+        read all codes.
     """
 
     hamming: ClassVar[str] = "CAST(code <~> CAST({mark} AS bit({n_bits})) AS integer)"  # a cast uses no graph
@@ -62,19 +64,18 @@ class PGVector(Postgres):
     def _nearest(
         self, connection: Any, about: StoreInfo, queries: NDArray[np.uint8] | PreparedQueries, k: int
     ) -> Iterator[Sequence[tuple[float, Any]]]:
-        graph = bool(self.ef) and not isinstance(queries, PreparedQueries) and k <= _MAX_EF
-        if graph:
-            self._run(connection, f"SET LOCAL hnsw.ef_search = {max(self.ef, k)}")
-        for statement, values in self._statements(about, queries, k):
-            hits = self._by_graph(connection, about, values, k) if graph else []
-            yield hits if len(hits) == k else self._run(connection, statement, values)
+        if not self.ef or k > _MAX_EF or (isinstance(queries, PreparedQueries) and queries.values.ndim == 3):
+            yield from super()._nearest(connection, about, queries, k)
+            return
+        self._run(connection, f"SET LOCAL hnsw.ef_search = {max(self.ef, k)}")
+        codes = pack(queries.values < 0) if isinstance(queries, PreparedQueries) else queries
+        whole, near = (self._statements(about, queries, k, source) for source in ("", "near"))
+        for code, exact, (statement, values) in zip(bit_texts(codes, about.n_bits), whole, near):
+            hits = self._run(connection, self._near(about, k) + statement, [code, *values])
+            yield hits if len(hits) == k else self._run(connection, *exact)
 
-    def _by_graph(self, connection: Any, about: StoreInfo, query: list[Any], k: int) -> list[Any]:
-        """The nearest codes that the graph finds, which may be fewer than k."""
-        distance = f"code <~> CAST(%s AS bit({about.n_bits}))"
-        near = f"SELECT id, CAST({distance} AS integer) AS distance FROM {self._quoted()} ORDER BY {distance}"
-        statement = (
-            f"WITH near AS MATERIALIZED ({near} LIMIT {max(self.ef, k)}) "
-            f"SELECT distance, id FROM near ORDER BY distance, id LIMIT {k}"
-        )
-        return self._run(connection, statement, [*query, *query])
+    def _near(self, about: StoreInfo, k: int) -> str:
+        """The beginning of a statement: the codes that the graph finds near a code, maybe fewer than k."""
+        order = f"code <~> CAST(%s AS bit({about.n_bits}))"
+        found = f"SELECT id, code FROM {self._quoted()} ORDER BY {order} LIMIT {max(self.ef, k)}"
+        return f"WITH near AS MATERIALIZED ({found}) "
