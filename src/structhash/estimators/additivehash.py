@@ -108,7 +108,7 @@ class AdditiveHash(CentroidEncoder):
     takes_unlabeled: ClassVar[bool] = True
     fitted_fields: ClassVar[Fields | None] = (
         *(replace(each, name=f"{_STATE}/{each.name}", optional=True) for each in Mixture.state_fields or ()),
-        *SCALE_FIELDS,
+        *(replace(each, shape=("n_numbers",)) if each.name == "mean_" else each for each in SCALE_FIELDS),
         Field("centroids_", ("n_bytes", "n_values", "n_numbers")),
         Field("errors_", ("n_bytes",), least=0),
         Field("beam_", kind="int", least=1, most=_MAX_BEAM),

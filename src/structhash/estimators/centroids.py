@@ -23,7 +23,7 @@ __all__ = [
 
 _FARTHEST = 1e100  # in units of the training rows; the square of a row further out could overflow
 _FARTHEST_QUERY = 2.0**16  # in the same unit; further out, float32 distances to different codes become equal
-SCALE_FIELDS: Fields = (Field("mean_", ("n_numbers",)), Field("scale_", positive=True))
+SCALE_FIELDS: Fields = (Field("mean_", ("n_features",)), Field("scale_", positive=True))
 
 
 class CentroidEncoder(HashEncoder):
