@@ -209,3 +209,12 @@ def test_a_real_comparison_becomes_a_table_and_json():
     assert [each.seeds for each in lines] == [[0, 1]] * 3
     assert {len(row) for row in as_table(lines).splitlines()[1:]} == {len(as_table(lines).splitlines()[1])}
     json.dumps(as_json(lines), allow_nan=False)
+
+
+def test_lines_that_compare_floats_are_not_tested():
+    codes = made({"best": 0.6, "other": 0.5})
+    floats = made({"predicted_class": 0.9}, distance="posterior")
+    alone, together = summarise(codes), summarise([*codes, *floats])
+    assert [line.p_value for line in together] == [*(line.p_value for line in alone), {"map": 1.0}]
+    assert [line.is_code for line in together] == [True, True, False]
+    assert not summarise(made({"float": 0.9}, n_bits=0, distance="L2"))[0].is_code
