@@ -361,7 +361,7 @@ def measure_task(method: Method, n_bits: int, task: Task, measures: list[str], t
     for distance, blocks in read.distances(task.queries, task.relevance):
         scores, found = _score(blocks, task, measures, ties)
         about = ", ".join(filter(None, (chosen, read.chosen)))
-        more = {"found": found, "query_seconds": timed.get(distance), "sizes": task.sizes}
+        more: dict[str, Any] = {"found": found, "query_seconds": timed.get(distance), "sizes": task.sizes}
         yield Result(method.name, distance, n_bits, task.seed, about, scores, *seconds, **more)
 
 

@@ -236,7 +236,7 @@ def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties
         scores = retrieval(noted.watch(itertools.chain(*parts)), measures, ties)
         first = noted.found(asked, np.arange(len(task.X)))
         sizes = len(task.X), len(asked), len(task.X)  # all documents train
-        more = {"found": first, "query_seconds": timed.get(distance), "sizes": sizes}
+        more: dict[str, Any] = {"found": first, "query_seconds": timed.get(distance), "sizes": sizes}
         yield Result(method.name, distance, n_bits, task.seed, about, scores, *times, **more)
 
 

@@ -13,9 +13,9 @@ from structhash.estimators.loading import ESTIMATORS
 from structhash.evaluation.protocols import PROTOCOLS
 from structhash.evaluation.report import SIGNIFICANCE_LEVEL, Line
 from structhash.evaluation.splits import seen_classes
+from structhash.report._best_codes import best_code, p_below, p_words
 from structhash.report.elements import Html, element
 from structhash.report.figures import bytes_of
-from structhash.report.results import best_code, p_below, p_words
 
 __all__ = ["opening", "protocol_words"]
 

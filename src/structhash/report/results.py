@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from structhash.evaluation.query_time import N_NEAREST, N_TIMED
 from structhash.evaluation.report import SIGNIFICANCE_LEVEL, Line
+from structhash.report._best_codes import best_code, p_below, p_words
 from structhash.report.elements import Html, element
 from structhash.report.figures import bytes_of, milliseconds
 from structhash.report.page import Cell, table
 
-__all__ = ["best_code", "line_name", "p_below", "p_words", "results"]
+__all__ = ["line_name", "results"]
 
 _NO_VALUE = Cell("–", "", "number")
 _LEGEND = (
@@ -76,20 +77,6 @@ def _row(line: Line, lines: Sequence[Line], measures: Sequence[str], n_features:
     return [*cells, Cell(line.distance), stored, *times]
 
 
-def best_code(lines: Sequence[Line], measure: str, n_bits: int) -> Line | None:
-    """The code of a length with the largest mean; None where no code has one."""
-    same = [x for x in lines if x.is_code and x.n_bits == n_bits and math.isfinite(x.mean[measure])]
-    return max(same, key=lambda line: line.mean[measure], default=None)
-
-
-def p_below(line: Line, best: Line, measure: str) -> float | None:
-    """p-value of a line against the best code of its length.
-
-    It is None where an earlier version tested both against a line that compares floats.
-    """
-    return line.p_value[measure] if best.p_value[measure] == 1 else None
-
-
 def _time(value: float) -> Cell:
     """A time, in any unit."""
     if not math.isfinite(value):
@@ -111,11 +98,6 @@ def _tested(line: Line, measure: str, best: Line | None) -> Cell:
         return Cell(f"{value:.3f}", value, "number")
     star = "*" if p_value < SIGNIFICANCE_LEVEL else ""
     return Cell(f"{value:.3f}{star}\n{p_words(p_value)}", value, "number")
-
-
-def p_words(p_value: float) -> str:
-    """A p-value in words."""
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
 
 def _seed_row(line: Line, measures: Sequence[str], place: int) -> list[Cell]:
