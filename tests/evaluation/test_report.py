@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from structhash.evaluation import Line, Result, Scores, as_json, as_table, compare, from_json, summarise
-from structhash.evaluation.report import SIGNIFICANCE_LEVEL
+from structhash.evaluation.report import _FLOAT_DISTANCES, SIGNIFICANCE_LEVEL
+from structhash.pieces import classes
 
 
 def result(method, seed=0, n_bits=8, distance="plain", chosen="", seconds=(1.0, 0.5), **values):
@@ -212,6 +213,8 @@ def test_a_real_comparison_becomes_a_table_and_json():
 
 
 def test_lines_that_compare_floats_are_not_tested():
+    """They are found by the names of distances that baselines have."""
+    assert {each.own_distance_ for each in classes("baselines").values()} >= _FLOAT_DISTANCES
     codes = made({"best": 0.6, "other": 0.5})
     floats = made({"predicted_class": 0.9}, distance="posterior")
     alone, together = summarise(codes), summarise([*codes, *floats])

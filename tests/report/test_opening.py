@@ -67,6 +67,11 @@ def test_a_lead_of_the_other_code_is_said():
     )
 
 
+def test_equal_means_have_no_difference():
+    lines = [line("distilhash", 8, 0.5), line("float", 0, 0.5, distance="L2")]
+    assert "The vectors themselves: 0.500, the same." in text(opening(document(), lines))[0]
+
+
 @pytest.mark.parametrize("p_value", [1.0, 1e-9])
 def test_a_line_that_compares_probabilities_is_no_code(p_value):
     """In documents of today the codes are tested among themselves; earlier ones tested them against it."""

@@ -104,7 +104,9 @@ def _is_ours(line: Line) -> bool:
 def _beside(line: Line, best: Line, measure: str) -> str:
     """A mean, and how far it is from that of the first line."""
     difference = line.mean[measure] - best.mean[measure]
-    return f"{line.mean[measure]:.3f}, {abs(difference):.3f} {'more' if difference > 0 else 'less'}"
+    size = f"{abs(difference):.3f}"
+    word = "the same" if float(size) == 0 else f"{size} {'more' if difference > 0 else 'less'}"
+    return f"{line.mean[measure]:.3f}, {word}"
 
 
 def _significance(one: Line, other: Line, lines: Sequence[Line], measure: str) -> str:
