@@ -130,7 +130,7 @@ def _counts(document: dict[str, Any], lines: Sequence[Line]) -> str:
     if sizes and len({tuple(each) for each in sizes}) == 1:
         return f"{said}{': ' if len(seeds) == 1 else ', each with '}{_split(sizes[0])}."
     if sized:
-        each = "; ".join(f"seed {seed} {_split(size)}" for seed, size in zip(sized.seeds, sizes))
+        each = "; ".join(f"seed {seed} has {_split(size)}" for seed, size in zip(sized.seeds, sizes))
         return f"{said}: {each}."
     classes = (document.get("details") or {}).get("classes")
     if classes:
