@@ -30,7 +30,7 @@ def test_a_page_of_the_result_alone(result, done, here, tmp_path):
     done("report", "r.json", "-o", tmp_path / "p.html")
     page = (tmp_path / "p.html").read_text("utf-8")
     assert "data:image/png" not in page
-    assert "Give --data to show them." in page
+    assert "this page was made from the result alone." in page
     done("report", "r.json", "-o", tmp_path / "p.html")  # a page is replaced
 
 

@@ -7,7 +7,10 @@ import pytest
 from scipy import stats
 
 from structhash.evaluation import Line, Result, Scores, as_json, as_table, compare, from_json, summarise
-from structhash.evaluation.report import SIGNIFICANCE_LEVEL
+from structhash.evaluation.judged import compare_judged
+from structhash.evaluation.neighbours import compare_neighbours
+from structhash.evaluation.report import _FLOAT_DISTANCES, SIGNIFICANCE_LEVEL
+from structhash.pieces import classes
 
 
 def result(method, seed=0, n_bits=8, distance="plain", chosen="", seconds=(1.0, 0.5), **values):
@@ -209,3 +212,26 @@ def test_a_real_comparison_becomes_a_table_and_json():
     assert [each.seeds for each in lines] == [[0, 1]] * 3
     assert {len(row) for row in as_table(lines).splitlines()[1:]} == {len(as_table(lines).splitlines()[1])}
     json.dumps(as_json(lines), allow_nan=False)
+
+
+def test_lines_that_compare_floats_are_not_tested():
+    """They are found by the names of distances that baselines have."""
+    assert {each.own_distance_ for each in classes("baselines").values()} >= _FLOAT_DISTANCES
+    codes = made({"best": 0.6, "other": 0.5})
+    floats = made({"predicted_class": 0.9}, distance="posterior")
+    alone, together = summarise(codes), summarise([*codes, *floats])
+    assert [line.p_value for line in together] == [*(line.p_value for line in alone), {"map": 1.0}]
+    assert [line.is_code for line in together] == [True, True, False]
+    assert not summarise(made({"float": 0.9}, n_bits=0, distance="L2"))[0].is_code
+
+
+def test_lines_have_the_numbers_of_rows_of_each_seed():
+    X = np.random.default_rng(0).standard_normal((90, 8))
+    qrels = np.array([[query, document, 1] for query in range(10) for document in (query, query + 10)])
+    judged = summarise(compare_judged(["lsh", "float"], X, X[:12], qrels, bits=[8], seeds=[0, 1]))
+    assert [line.sizes for line in judged] == [[(90, 10, 90)] * 2] * 2  # two queries have no judgements
+    near = summarise(compare_neighbours(["lsh", "float"], X, X[:12], bits=[8], seeds=[0], n_train=50))
+    assert [line.sizes for line in near] == [[(50, 12, 90)]] * 2
+    drawn = summarise(compare_neighbours(["float"], X, bits=[8], seeds=[0]))
+    assert drawn[0].sizes == [(68, 22, 68)]
+    assert summarise([result("a", 0, map=[0.1, 0.3])])[0].sizes == []

@@ -95,6 +95,18 @@ def test_a_choice_of_measure_changes_the_figures(browser, written):
     assert browser.run(titles)[0] == "precision@5 against bits"
 
 
+def test_a_method_has_one_colour_and_one_mark_in_all_charts(written):
+    """The float vectors are grey everywhere."""
+    signs = r'<svg viewBox="0 0 24 14"[^>]*><g class="(\w+)">'
+    signs += r'(?:<path d="M1,7h22"[^>]*>(?:</path>)?)?<path d="([^"]*)"'
+    found = {}
+    for colour, mark, name in re.findall(signs + r".*?</svg>([^<,]+)", written.read_text("utf-8")):
+        found.setdefault(name, set()).add((colour, mark))
+    assert {"itq", "lsh", "cca_itq", "float"} <= set(found)
+    assert all(len(each) == 1 for each in found.values())
+    assert {colour for colour, _ in found["float"]} == {"grey"}
+
+
 def test_hostile_names_are_text(browser, document, tmp_path):
     odd = "</script><script>document.title = 'changed'</script><img src=x onerror=alert(1)>"
     lines = [{**line, "method": line["method"] + odd, "chosen": [odd]} for line in document["lines"]]

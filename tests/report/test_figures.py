@@ -40,6 +40,28 @@ def test_bytes():
     assert [bytes_of(each, 64) for each in LINES] == [1, 2, 2, 1, 2, 11, 256]
 
 
+@pytest.mark.parametrize(("n_bits", "stored"), [(1, 1), (77, 1), (256, 1), (257, 2), (77 * 16, 2)])
+def test_the_number_of_a_class_is_stored(n_bits, stored):
+    for method in ("predicted_class", "predicted_class:confidence_bits=4"):
+        assert bytes_of(line(method, n_bits, 0.5), 384) == stored
+        assert bytes_of(line(method, n_bits, 0.5, distance="posterior"), 384) is None
+
+
+def test_lines_of_floats_are_no_codes():
+    floats = line("predicted_class", 77, 0.9, distance="posterior")
+    page = quality_figures([*LINES, line("predicted_class", 77, 0.8), floats], "map", 64)
+    found = tables(page)
+    for name in ("bytes", "encoding time", "query time"):
+        assert not [row for row in found[f"map against {name}.csv"] if row[1] == "posterior"]
+    assert page.count("</svg>predicted_class, posterior</li>") == 2  # dashed lines, as those of float vectors
+
+
+def test_colours_that_are_given_are_used():
+    page = quality_figures(LINES[:4], "map", 64, {"a": 5, "b": 2})
+    signs = dict(reversed(each) for each in re.findall(r'<g class="(c\d)">(?:(?!<svg).)*</svg>(\w)</li>', page))
+    assert signs == {"a": "c5", "b": "c2"}
+
+
 def test_the_front_is_what_no_point_beats():
     rng = np.random.default_rng(0)
     points = [(float(x), float(y)) for x, y in rng.integers(8, size=(30, 2))]

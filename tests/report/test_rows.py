@@ -66,7 +66,8 @@ def test_rows_without_pictures_say_so():
     for data, images in ((X, "none"), (noise, "auto")):
         shown = show_rows(DETAILS, Dataset(data), own_queries=False, images=images)
         assert shown.documents == shown.queries == {}
-        assert "--images" in shown.why
+        assert shown.why.endswith("they have no texts and do not look like pictures.")
+        assert "--" not in shown.why
     assert show_rows(DETAILS, Dataset(noise), own_queries=False, images="8x8").kind == "image"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -59,6 +59,8 @@ class Result(NamedTuple):
         What each query finds first.
     query_seconds : float or None
         Of one query, see `structhash.evaluation.query_time.query_seconds`; None where it is not timed.
+    sizes : sequence of int
+        Numbers of training rows, queries and database rows of the split; empty where they are not known.
     """
 
     method: str
@@ -72,6 +74,7 @@ class Result(NamedTuple):
     error: str = ""
     found: Found = Found()
     query_seconds: float | None = None
+    sizes: Sequence[int] = ()
 
 
 class Request(NamedTuple):
@@ -118,6 +121,11 @@ class Task(NamedTuple):
     seed: int
     query_rows: NDArray[np.int64]  # row numbers in the data
     database_rows: NDArray[np.int64] | None  # the same; None where not all documents are ranked
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Numbers of training rows, queries and database rows."""
+        return len(self.X), len(self.queries), len(self.database)
 
 
 def check_request(
@@ -340,7 +348,7 @@ def measure_task(method: Method, n_bits: int, task: Task, measures: list[str], t
     if method.is_float:
         blocks = float_blocks(task.queries, task.database, task.relevance)
         scores, found = _score(blocks, task, measures, ties)
-        yield Result(method.name, "L2", 0, task.seed, "", scores, 0.0, 0.0, found=found)
+        yield Result(method.name, "L2", 0, task.seed, "", scores, 0.0, 0.0, found=found, sizes=task.sizes)
         return
     began = time.perf_counter()
     encoder, chosen = method.fit(task.X, task.y, n_bits, task.seed, task.database)
@@ -353,10 +361,8 @@ def measure_task(method: Method, n_bits: int, task: Task, measures: list[str], t
     for distance, blocks in read.distances(task.queries, task.relevance):
         scores, found = _score(blocks, task, measures, ties)
         about = ", ".join(filter(None, (chosen, read.chosen)))
-        query = timed.get(distance)
-        yield Result(
-            method.name, distance, n_bits, task.seed, about, scores, *seconds, found=found, query_seconds=query
-        )
+        more: dict[str, Any] = {"found": found, "query_seconds": timed.get(distance), "sizes": task.sizes}
+        yield Result(method.name, distance, n_bits, task.seed, about, scores, *seconds, **more)
 
 
 def _score(blocks: Iterable[Block], task: Task, measures: list[str], ties: str) -> tuple[Scores, Found]:

@@ -235,10 +235,9 @@ def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties
         noted = FirstFound(task.seed)
         scores = retrieval(noted.watch(itertools.chain(*parts)), measures, ties)
         first = noted.found(asked, np.arange(len(task.X)))
-        query = timed.get(distance)
-        yield Result(
-            method.name, distance, n_bits, task.seed, about, scores, *times, found=first, query_seconds=query
-        )
+        sizes = len(task.X), len(asked), len(task.X)  # all documents train
+        more: dict[str, Any] = {"found": first, "query_seconds": timed.get(distance), "sizes": sizes}
+        yield Result(method.name, distance, n_bits, task.seed, about, scores, *times, **more)
 
 
 def _fit_folds(method: Method, n_bits: int, task: _Task) -> Iterator[_Fitted]:

@@ -15,6 +15,7 @@ __all__ = ["SIGNIFICANCE_LEVEL", "Line", "as_json", "as_table", "from_json", "pa
 
 SIGNIFICANCE_LEVEL = 0.05  # of the paired tests
 
+_FLOAT_DISTANCES = frozenset({"posterior", "rescored"})  # of methods with codes: they read floats of both rows
 _ROUNDING = 1e-12  # differences whose range is smaller, relative to the largest, are equal
 
 
@@ -37,13 +38,15 @@ class Line(NamedTuple):
     per_query : dict of ndarray
         Each measure for each query, the seeds one after another.
     p_value : dict of float
-        Each measure's test against the best line of the same length; 1 for the best line itself.
+        Each measure's test against the best code of the same length; 1 for the best code itself.
     fit_seconds, encode_seconds : float
         Means over the seeds.
     error : str
         Why there are no scores; ``""`` where there are. `seeds` are then those that failed.
     query_seconds : float or None
         Mean over the seeds; None where it was not timed.
+    sizes : sequence of sequences of int
+        Numbers of training rows, queries and database rows for each seed; empty where they are not known.
     """
 
     method: str
@@ -59,6 +62,12 @@ class Line(NamedTuple):
     encode_seconds: float
     error: str = ""
     query_seconds: float | None = None
+    sizes: Sequence[Sequence[int]] = ()
+
+    @property
+    def is_code(self) -> bool:
+        """Whether rows are compared by their codes, not by float vectors or class probabilities."""
+        return bool(self.n_bits) and self.distance not in _FLOAT_DISTANCES
 
 
 def summarise(results: Iterable[Result]) -> list[Line]:
@@ -66,8 +75,9 @@ def summarise(results: Iterable[Result]) -> list[Line]:
 
     The test is a paired t-test over the queries of all seeds (Smucker, Allan, Carterette,
     https://doi.org/10.1145/1321440.1321528), Holm-corrected over the lines. It tests whether the same models
-    would differ on other queries. It does not cover other training runs: `by_seed` shows those. The float line
-    is not tested. A method that failed for one seed has a single line at that length, with the error.
+    would differ on other queries. It does not cover other training runs: `by_seed` shows those. Lines that
+    compare floats are not tested. A method that failed for one seed has a single line at that length, with the
+    error.
 
     Raises
     ------
@@ -83,7 +93,8 @@ def summarise(results: Iterable[Result]) -> list[Line]:
         grouped.setdefault((result.method, result.distance, result.n_bits), []).append(result)
     lines = [_average(group) for group in grouped.values()]
     for n_bits in {line.n_bits for line in lines if line.n_bits}:
-        places = [place for place, line in enumerate(lines) if line.n_bits == n_bits and not line.error]
+        same = [place for place, line in enumerate(lines) if line.n_bits == n_bits and not line.error]
+        places = [place for place in same if lines[place].is_code]
         if not places:
             continue
         for place, p_value in zip(places, _p_values([lines[place] for place in places])):
@@ -164,6 +175,7 @@ def _average(group: list[Result]) -> Line:
         encode_seconds=float(np.mean([result.encode_seconds for result in group])),
         error=first.error,
         query_seconds=float(np.mean(timed)) if len(timed) == len(group) else None,
+        sizes=[result.sizes for result in group] if all(result.sizes for result in group) else [],
     )
 
 

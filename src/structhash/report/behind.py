@@ -14,7 +14,7 @@ from structhash.report.svg import Axis, Series, chart
 __all__ = ["classes", "hardest"]
 
 
-def classes(details: dict[str, Any], names: Sequence[str]) -> list[Html]:
+def classes(details: dict[str, Any], names: Sequence[str], colours: Sequence[int] | None = None) -> list[Html]:
     """Results of each class, a figure and a table for each measure.
 
     Parameters
@@ -23,18 +23,21 @@ def classes(details: dict[str, Any], names: Sequence[str]) -> list[Html]:
         What `structhash.evaluation.details.details` returned.
     names : sequence of str
         Of its lines.
+    colours : sequence of int, optional
+        Those of its lines, as `Series` takes them; by default in their order.
 
     Returns
     -------
     list of Html
     """
+    colours = range(len(names)) if colours is None else colours
     measures = details["classes"]["values"]
     said = "Means over the queries of a class, for the best line of each method."
     if "pr_area" in measures:
         said += " For pr_area these are means of the areas of single queries."
     return [
         element("p", said),
-        choice("Measure", {name: _of_measure(details["classes"], name, names) for name in measures}),
+        choice("Measure", {name: _of_measure(details["classes"], name, names, colours) for name in measures}),
     ]
 
 
@@ -44,7 +47,7 @@ def hardest(details: dict[str, Any], names: Sequence[str]) -> list[Html]:
     Parameters
     ----------
     details, names
-        As for `classes`.
+        See `classes`.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def hardest(details: dict[str, Any], names: Sequence[str]) -> list[Html]:
     return [table(["query", "label", "seed", *names], rows, "hardest queries.csv", about)]
 
 
-def _of_measure(found: dict[str, Any], measure: str, names: Sequence[str]) -> Html:
+def _of_measure(found: dict[str, Any], measure: str, names: Sequence[str], colours: Sequence[int]) -> Html:
     """Figure and table of one measure."""
     values = found["values"][measure]  # a list a line
     worst = sorted(range(len(found["labels"])), key=lambda place: _missing_last(values[0][place]))
@@ -77,7 +80,7 @@ def _of_measure(found: dict[str, Any], measure: str, names: Sequence[str]) -> Ht
     for number, (name, line) in enumerate(zip(names, values, strict=True)):
         points = [(rank + 1.0, _number(line[place])) for rank, place in enumerate(worst)]
         notes = [f"{label}: {name} {point[1]:.3f}" for label, point in zip(labels, points)]
-        series.append(Series(name, points, number, "line" if number == 0 else "points", notes))
+        series.append(Series(name, points, colours[number], "line" if number == 0 else "points", notes))
     head = ["class", "queries", *names]
     cells = [[label, *(line[place] for line in values)] for label, place in zip(labels, worst)]
     link = csv_link(f"{measure} by class.csv", ["class", *names], cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from structhash.evaluation.details import best_lines
@@ -13,9 +13,10 @@ from structhash.report.elements import Html, csv_link, element
 from structhash.report.page import figure, missing
 from structhash.report.svg import N_COLOURS, Axis, Series, chart
 
-__all__ = ["bytes_of", "milliseconds", "pareto_front", "quality_figures"]
+__all__ = ["bytes_of", "method_colours", "milliseconds", "pareto_front", "quality_figures"]
 
 _FLOAT_BYTES = 4  # of a coordinate
+_ONE_HOT = frozenset({"predicted_class"})  # methods whose code is the number of a class
 _ABOUT_BYTES = (
     f"A coordinate of a float vector takes {_FLOAT_BYTES} bytes. A distance that is not a Hamming distance may "
     "read more than the bytes of the code."
@@ -40,16 +41,19 @@ class _Abscissa(NamedTuple):
     own_ticks: bool = True  # whether the values of the lines are written at the axis
 
 
-def bytes_of(line: Line, n_features: int) -> int:
+def bytes_of(line: Line, n_features: int) -> int | None:
     """Bytes that a row takes: whole bytes of a code, four for each coordinate of a float vector.
 
-    The name of a distance says which bits it stores beside the code.
+    The name of a distance says which bits it stores beside the code. Methods of `_ONE_HOT` store which bit is
+    the last one set. It is None for a distance that reads floats beside codes: how many is not known.
 
     >>> bytes_of(Line("rabitq", "factors, +64 bits", 20, [], [], {}, {}, {}, {}, 0, 0), 100)
     11
     """
-    if not line.n_bits:
-        return _FLOAT_BYTES * n_features
+    if not line.is_code:
+        return None if line.n_bits else _FLOAT_BYTES * n_features
+    if re.split("[:@]", line.method)[0] in _ONE_HOT:
+        return max(1, -(-(line.n_bits - 1).bit_length() // 8))
     more = re.search(r"\+(\d+) bits", line.distance)
     return -(-line.n_bits // 8) + (-(-int(more[1]) // 8) if more else 0)
 
@@ -67,7 +71,9 @@ def pareto_front(points: Iterable[tuple[float, float]]) -> list[tuple[float, flo
     return front
 
 
-def quality_figures(lines: Sequence[Line], measure: str, n_features: int) -> Html:
+def quality_figures(
+    lines: Sequence[Line], measure: str, n_features: int, colours: Mapping[str, int] | None = None
+) -> Html:
     """The figures of one measure.
 
     Parameters
@@ -77,17 +83,19 @@ def quality_figures(lines: Sequence[Line], measure: str, n_features: int) -> Htm
     measure : str
     n_features : int
         Length of a float vector.
+    colours : mapping, optional
+        What `method_colours` returned; by default that of this measure.
 
     Returns
     -------
     Html
     """
-    codes = _best_distances([each for each in lines if each.n_bits], measure)
-    vectors = [each for each in lines if not each.n_bits and math.isfinite(each.mean[measure])]
-    colours = _colours(lines, measure)
+    codes = _best_distances([each for each in lines if each.is_code], measure)
+    vectors = [each for each in lines if not each.is_code and math.isfinite(each.mean[measure])]
+    colours = method_colours(lines, measure) if colours is None else colours
 
     def size(line: Line) -> float:
-        return bytes_of(line, n_features)
+        return bytes_of(line, n_features) or math.nan
 
     bits = _Abscissa("bits", lambda line: line.n_bits, "bits of a code")
     stored = _Abscissa("bytes", size, "bytes of a row", "best for its bytes", _ABOUT_BYTES)
@@ -97,7 +105,7 @@ def quality_figures(lines: Sequence[Line], measure: str, n_features: int) -> Htm
     asking = _Abscissa("query time", milliseconds, title, best, _ABOUT_QUERIES, own_ticks=False)
     parts = [_against(x, codes, vectors, measure, colours) for x in (bits, stored)]
     for x in (encoding, asking):
-        timed = _best_distances([each for each in lines if each.n_bits and x.of(each) > 0], measure)
+        timed = _best_distances([each for each in lines if each.is_code and x.of(each) > 0], measure)
         if timed:
             parts.append(_against(x, timed, [], measure, colours))
         else:
@@ -130,15 +138,19 @@ def _best_distances(lines: Sequence[Line], measure: str) -> dict[str, list[Line]
     }
 
 
-def _colours(lines: Sequence[Line], measure: str) -> dict[str, int]:
-    """A colour for each of the best methods; the same in all figures of one measure."""
-    codes = [each for each in lines if each.n_bits]
+def method_colours(lines: Sequence[Line], measure: str) -> dict[str, int]:
+    """A colour for each of the best methods with codes, the best first."""
+    codes = [each for each in lines if each.is_code]
     best = [codes[place].method for place in best_lines(codes, measure, N_COLOURS)]
     return {method: number for number, method in enumerate(best)}
 
 
 def _against(
-    x: _Abscissa, codes: dict[str, list[Line]], vectors: list[Line], measure: str, colours: dict[str, int]
+    x: _Abscissa,
+    codes: dict[str, list[Line]],
+    vectors: list[Line],
+    measure: str,
+    colours: Mapping[str, int],
 ) -> Html:
     """One figure: a series a method, the best drawn last, over the others; float vectors are dashed lines."""
     series = []
@@ -157,7 +169,9 @@ def _against(
     ticks = sorted({x.of(line) for line in listed}) if x.own_ticks else ()
     title = f"{measure} against {x.name}"
     rows = [
-        (line.method, line.distance, line.n_bits, x.of(line), line.mean[measure]) for line in listed + vectors
+        (line.method, line.distance, line.n_bits, x.of(line), line.mean[measure])
+        for line in listed + vectors
+        if math.isfinite(x.of(line))
     ]
     link = csv_link(f"{title}.csv", ["method", "distance", "bits", x.name, measure], rows)
     legend = [each for each in series if each.colour >= 0][::-1] + others
@@ -168,5 +182,7 @@ def _against(
 
 
 def _vectors_name(x: _Abscissa, line: Line) -> str:
-    """The float vectors, with their place where it is far from that of codes."""
+    """The float vectors, with their place where it is far from that of codes; or another line of floats."""
+    if line.n_bits:
+        return f"{line.method}, {line.distance}"
     return f"float vectors ({x.of(line):,} {x.name})" if x.of(line) else "float vectors"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from structhash.evaluation.query_time import N_NEAREST, N_TIMED
 from structhash.evaluation.report import SIGNIFICANCE_LEVEL, Line
+from structhash.report._best_codes import best_code, p_below, p_words
 from structhash.report.elements import Html, element
 from structhash.report.figures import bytes_of, milliseconds
 from structhash.report.page import Cell, table
@@ -16,8 +17,8 @@ __all__ = ["line_name", "results"]
 _NO_VALUE = Cell("–", "", "number")
 _LEGEND = (
     "* significantly below the best code of its length (bold): paired t-test over the queries of all seeds, "
-    f"{SIGNIFICANCE_LEVEL:.0%}, Holm-corrected over the lines, with p below the value. The float vectors are "
-    "not tested. Times are means over the seeds."
+    f"{SIGNIFICANCE_LEVEL:.0%}, Holm-corrected over the lines, with p below the value. Lines that compare "
+    "floats are not tested. Times are means over the seeds."
 )
 _ABOUT_QUERIES = (
     f" query ms: milliseconds in which a query is coded and its {N_NEAREST} nearest codes are found, in the "
@@ -32,7 +33,7 @@ def line_name(line: Line) -> str:
     >>> line_name(Line("itq", "plain", 64, [], [], {}, {}, {}, {}, 0, 0))
     'itq, plain, 64 bits'
     """
-    length = f"{line.n_bits} bits" if line.n_bits else "vectors"
+    length = f"{line.n_bits} bits" if line.is_code else "floats" if line.n_bits else "vectors"
     return f"{line.method}, {line.distance}, {length}"
 
 
@@ -70,12 +71,10 @@ def results(lines: Sequence[Line], measures: Sequence[str], n_features: int) -> 
 def _row(line: Line, lines: Sequence[Line], measures: Sequence[str], n_features: int) -> list[Cell]:
     """One line of the table of results."""
     size, cells = bytes_of(line, n_features), _start(line)
-    same = [other for other in lines if other.n_bits == line.n_bits]
-    for measure in measures:
-        best = max((x.mean[measure] for x in same if math.isfinite(x.mean[measure])), default=math.nan)
-        cells.append(_tested(line, measure, best))
+    cells += [_tested(line, measure, best_code(lines, measure, line.n_bits)) for measure in measures]
     times = _time(line.fit_seconds), _time(line.encode_seconds)
-    return [*cells, Cell(line.distance), Cell(f"{size:,}", size, "number"), *times]
+    stored = _NO_VALUE if size is None else Cell(f"{size:,}", size, "number")
+    return [*cells, Cell(line.distance), stored, *times]
 
 
 def _time(value: float) -> Cell:
@@ -85,18 +84,20 @@ def _time(value: float) -> Cell:
     return Cell(f"{value:,.0f}" if value >= 10 else f"{value:.2g}", value, "number")
 
 
-def _tested(line: Line, measure: str, best: float) -> Cell:
-    """A mean, with its test against the best line of its length."""
-    value, p_value = line.mean[measure], line.p_value[measure]
+def _tested(line: Line, measure: str, best: Line | None) -> Cell:
+    """A mean, with its test against the best code of its length."""
+    value = line.mean[measure]
     if not math.isfinite(value):
         return _NO_VALUE._replace(shown="failed") if line.error else _NO_VALUE
-    if not line.n_bits:
+    if not line.is_code or best is None:
         return Cell(f"{value:.3f}", value, "number")
-    if value == best:
+    if value == best.mean[measure]:
         return Cell(f"{value:.3f}\nbest", value, "number best")
+    p_value = p_below(line, best, measure)
+    if p_value is None:
+        return Cell(f"{value:.3f}", value, "number")
     star = "*" if p_value < SIGNIFICANCE_LEVEL else ""
-    said = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
-    return Cell(f"{value:.3f}{star}\n{said}", value, "number")
+    return Cell(f"{value:.3f}{star}\n{p_words(p_value)}", value, "number")
 
 
 def _seed_row(line: Line, measures: Sequence[str], place: int) -> list[Cell]:
@@ -109,5 +110,5 @@ def _seed_row(line: Line, measures: Sequence[str], place: int) -> list[Cell]:
 
 def _start(line: Line) -> list[Cell]:
     """Method and bits of a line."""
-    bits = Cell(str(line.n_bits), line.n_bits, "number") if line.n_bits else _NO_VALUE
+    bits = Cell(str(line.n_bits), line.n_bits, "number") if line.is_code else _NO_VALUE
     return [Cell(line.method, style="name"), bits]

@@ -89,7 +89,7 @@ def show_rows(
     elif images != "none":
         shape = parse_shape(images, data.X.shape[1])
     if shape is None:
-        why = "The rows have no texts and do not look like pictures; see --texts and --images."
+        why = "Rows are shown by label and number: they have no texts and do not look like pictures."
         return ShownRows({}, {}, "", why)
     low, high = float(data.X.min()), float(data.X.max())
     rows = data.Q if own_queries and data.Q is not None else data.X
