@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,7 +84,7 @@ class Mixture(Embedding):
     takes_single_rows: ClassVar[bool] = True
     state_fields: ClassVar[Fields | None] = (
         *(Posterior.state_fields or ()),
-        *(Manifold.state_fields or ()),
+        *(replace(each, optional=False) for each in Manifold.state_fields or ()),  # there are always labels
         Field("trust", ("n_classes",), least=0, most=1),
         Field("row_weight", positive=True),
         Field("walk_nodes", ("n_walk_nodes_or_0", "n_features")),

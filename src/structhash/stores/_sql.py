@@ -117,7 +117,8 @@ class SQLStore(Store):
         if queries.decoder is not None:
             raise ValueError(
                 f"{type(self).__name__} reads one number a bit or one table a byte, got a decoder; give "
-                "prepare_queries(Q, reader='real') (--reader real), or a fitted reader 'cells', or use SQLite"
+                "prepare_queries(Q, reader='real') (--reader real), or a reader of cells "
+                "(structhash reader MODEL ROWS -o FILE --reader cells), or use SQLite"
             )
         number = f"CAST({self.mark} AS DOUBLE PRECISION)"
         terms = self._terms_of_bytes(queries) if queries.values.ndim == 3 else self._terms_of_bits(queries)
