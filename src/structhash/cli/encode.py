@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.addresses import Address
 from structhash._numerics.blocks import BLOCK_ROWS, row_slices
 from structhash.cli._encode_parts import encode_parts
 from structhash.cli.console import say
@@ -100,8 +99,7 @@ def _refuse_repeated(files: Sequence[Path]) -> None:
     """ValueError if a file is given twice, even by two names."""
     seen: set[Path] = set()
     for path in files:
-        place = path if isinstance(path, Address) else path.resolve()
-        if place in seen:
+        if (place := path.resolve()) in seen:
             raise ValueError(f"{path} is given twice; give each file once")
         seen.add(place)
 

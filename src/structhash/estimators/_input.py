@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash._numerics.matrices import check_finite_rows, open_matrix
 from structhash._numerics.validation import join_names
-from structhash.supervision import Qrels
+from structhash.supervision import Labels, Qrels, Supervision
 
 _ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_", "column_names_")
 
@@ -167,6 +167,15 @@ def open_queries(estimator: BaseEstimator, checked: CheckedInput, y: Any) -> Any
     if isinstance(y, Qrels) and hasattr(y.Q, "columns"):
         return replace(y, Q=open_beside(estimator, checked, y.Q, "Q"))
     return y
+
+
+def refuse_supervision(estimator: BaseEstimator, y: Any, learns_from: str) -> None:
+    """ValueError if y is a supervision, for a method that takes labels one a row."""
+    if isinstance(y, Supervision):
+        advice = "pass its y itself" if isinstance(y, Labels) else "give it to StructHash or CGHash"
+        raise ValueError(
+            f"{type(estimator).__name__} learns from {learns_from}; y is {type(y).__name__}: {advice}"
+        )
 
 
 def _check_magnitudes(method: str, rows: NDArray[Any], allowed: tuple[float, float]) -> None:

@@ -18,7 +18,7 @@ from structhash._numerics.validation import check_count
 from structhash.codes import PreparedQueries
 from structhash.codes.sums import SumCoder
 from structhash.embeddings.mixture import MOST_ALIKE, Mixture
-from structhash.estimators._input import open_rows
+from structhash.estimators._input import open_rows, refuse_supervision
 from structhash.estimators._new_classes import warn_of_new_classes
 from structhash.estimators._unlabeled import check_unlabeled
 from structhash.estimators.centroids import (
@@ -31,7 +31,7 @@ from structhash.estimators.centroids import (
 )
 from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
-from structhash.supervision import Labels, Supervision, check_labels
+from structhash.supervision import check_labels
 from structhash.training.additive import learn_tables
 from structhash.training.distillation import embed_points
 
@@ -155,12 +155,7 @@ class AdditiveHash(CentroidEncoder):
             If a setting, X, y or unlabeled is not allowed.
         """
         self.check_settings()
-        if isinstance(y, Supervision):
-            advice = "pass its y itself" if isinstance(y, Labels) else "give it to StructHash or CGHash"
-            raise ValueError(
-                f"AdditiveHash learns from one label a row or from rows alone; y is {type(y).__name__}: "
-                f"{advice}"
-            )
+        refuse_supervision(self, y, "one label a row or from rows alone")
         checked = self._check_input(X, keep=y is not None or unlabeled is not None)
         class_index = None if y is None else check_labels(y, len(checked.X), unlabeled is not None)[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from structhash._numerics.randomness import generator
 from structhash.embeddings.base import Embedding
 from structhash.embeddings.centered import Centered
-from structhash.estimators._input import CheckedInput, open_queries
+from structhash.estimators._input import CheckedInput, open_queries, refuse_supervision
 from structhash.estimators._learned import LEARNED_FIELDS, warn_about
 from structhash.estimators._query_mapping import QueryMappingEncoder, used_judgements
 from structhash.estimators._unlabeled import check_unlabeled
@@ -24,7 +24,7 @@ from structhash.families.base import Family
 from structhash.families.starts.base import Start
 from structhash.io.fields import Field, Fields
 from structhash.pieces import is_auto, load, spell
-from structhash.supervision import Labels, Qrels, Supervision, check_labels
+from structhash.supervision import Qrels, check_labels
 from structhash.training.column_generation import finish, learn
 from structhash.training.distillation import embed_points
 from structhash.training.distilled import learn_distilled
@@ -198,12 +198,7 @@ class DistilHash(QueryMappingEncoder):
         pieces = self._load_pieces()
         if isinstance(y, Qrels):
             return self._learn_judged(X, y, unlabeled, pieces)
-        if isinstance(y, Supervision):
-            advice = "pass its y itself" if isinstance(y, Labels) else "give it to StructHash or CGHash"
-            raise ValueError(
-                f"DistilHash learns from one label a row, from judgements or from X alone; y is "
-                f"{type(y).__name__}: {advice}"
-            )
+        refuse_supervision(self, y, "one label a row, from judgements or from X alone")
         return self._learn(X, y, unlabeled, pieces)
 
     def check_settings(self) -> None:

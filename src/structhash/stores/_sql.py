@@ -121,20 +121,15 @@ class SQLStore(Store):
                 "(structhash reader MODEL ROWS -o FILE --reader cells), or use SQLite"
             )
         number = f"CAST({self.mark} AS DOUBLE PRECISION)"
-        terms = self._terms_of_bytes(queries) if queries.values.ndim == 3 else self._terms_of_bits(queries)
+        of_bytes = queries.values.ndim == 3
+        terms = self._terms_of_bytes(queries.n_bits) if of_bytes else _terms_of_bits(number, queries.n_bits)
         return f"CAST({number} + (({') + ('.join(terms)})) AS REAL)"
 
-    def _terms_of_bits(self, queries: PreparedQueries) -> list[str]:
-        """One number a bit, eight bits together, as `Exact` adds them."""
-        number = f"CAST({self.mark} AS DOUBLE PRECISION)"
-        terms = [f"{number} * get_bit(code, {bit})" for bit in range(queries.n_bits)]
-        return [" + ".join(terms[first : first + 8]) for first in range(0, len(terms), 8)]
-
-    def _terms_of_bytes(self, queries: PreparedQueries) -> list[str]:
+    def _terms_of_bytes(self, n_bits: int) -> list[str]:
         """One table a byte: an array that the value of the byte is a place in."""
         table, terms = f"CAST({self.mark} AS DOUBLE PRECISION[])", []
-        for first in range(0, queries.n_bits, 8):
-            bits = range(min(8, queries.n_bits - first))
+        for first in range(0, n_bits, 8):
+            bits = range(min(8, n_bits - first))
             value = " + ".join(f"{2**bit} * get_bit(code, {first + bit})" for bit in bits)
             terms.append(f"({table})[1 + {value}]")
         return terms
@@ -159,6 +154,12 @@ class SQLStore(Store):
     def _percent(self) -> str:
         """How a statement writes the character %."""
         return "%%" if self.mark == "%s" else "%"
+
+
+def _terms_of_bits(number: str, n_bits: int) -> list[str]:
+    """One number a bit, eight bits together, as `Exact` adds them."""
+    terms = [f"{number} * get_bit(code, {bit})" for bit in range(n_bits)]
+    return [" + ".join(terms[first : first + 8]) for first in range(0, n_bits, 8)]
 
 
 def bit_texts(codes: NDArray[np.uint8], n_bits: int) -> list[str]:
