@@ -14,7 +14,7 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ import numpy as np
 from structhash.evaluation import (
     NEIGHBOUR_MEASURES,
     ReadCodes,
+    float_blocks,
     judged_relevance,
     nearest_rows,
     parse_method,
@@ -45,7 +46,10 @@ READERS = {  # of each method; "" is its own way
     "opq": ("",),
     "rq": ("",),
     "rabitq": ("",),
+    "binary_quantization": ("bits", "real"),
+    "float": ("",),
 }
+WHOLE = ("binary_quantization", "float")  # methods that have a line of their own length
 FACTORS = {"rabitq": 8}  # bytes of a row beside its bits
 FIGURES = {"recall@10": "recall 10@10", "recall@100": "recall 10@100", "ndcg@10": "nDCG@10"}
 DRAWN = {  # lines of the picture: colour, and how they are dashed
@@ -79,37 +83,55 @@ def opened(folder: Path, name: str) -> dict[str, Any]:
     return found
 
 
-def figures(read: ReadCodes, data: dict[str, Any]) -> dict[str, float]:
-    """The measures of codes that are read in one way: by their last distance, which is their own."""
+def figures(blocks: Callable[[Any], Any], data: dict[str, Any]) -> dict[str, float]:
+    """The measures of one way to compare queries with rows: blocks of its distances for what is relevant."""
     scores: dict[str, float] = {}
     for which, measures in (("nearest", NEIGHBOUR_MEASURES), ("judged", ("ndcg@10",))):
         if which in data:
-            *_, (_, blocks) = read.distances(data["Q"], data[which])
-            scores |= retrieval(blocks, measures).mean
+            scores |= retrieval(blocks(data[which]), measures).mean
     return {name: round(value, 4) for name, value in scores.items()}
+
+
+def code_figures(read: ReadCodes, data: dict[str, Any]) -> dict[str, float]:
+    """The measures of codes that are read in one way: by their last distance, which is their own."""
+    return figures(lambda relevance: list(read.distances(data["Q"], relevance))[-1][1], data)
 
 
 def lines(data: dict[str, Any], method: str, n_bytes: int, seed: int) -> Iterator[dict[str, Any]]:
     """A line for each reader of one method."""
+    X, Q = data["X"], data["Q"]
+    if method == "float":
+        found = figures(lambda relevance: float_blocks(Q, X, relevance), data)
+        yield {"bytes": X[0].nbytes, "whole": True, "reader": "", "chosen": "", "fit": 0, "encode": 0, **found}
+        return
+    spec, n_bits = method, 8 * (n_bytes - FACTORS.get(method, 0))
+    if method == "binary_quantization" and n_bytes:
+        spec = f"{method}:n_bits={n_bits}"
+        if X.shape[1] <= n_bits:
+            return  # it is the line of all coordinates
     began = time.process_time()
-    encoder, _ = parse_method(method).fit(data["X"], None, 8 * (n_bytes - FACTORS.get(method, 0)), seed)
+    encoder, _ = parse_method(spec).fit(X, None, n_bits, seed)
     fitted = time.process_time() - began
+    whole = {} if n_bytes else {"bytes": -(-encoder.n_bits_ // 8), "whole": True}
     for reader in READERS[method]:
         began = time.process_time()
-        read = read_codes(encoder, data["X"], data["X"], reader, seed)
-        line: dict[str, Any] = {"reader": reader, "chosen": read.chosen, "fit": round(fitted, 1)}
-        yield {**line, "encode": round(time.process_time() - began, 1), **figures(read, data)}
+        read = read_codes(encoder, X, X, reader, seed)
+        line: dict[str, Any] = {**whole, "reader": reader, "chosen": read.chosen, "fit": round(fitted, 1)}
+        yield {**line, "encode": round(time.process_time() - began, 1), **code_figures(read, data)}
 
 
 def run(folder: Path, output: Path, sets: list[str], lengths: list[int], seeds: list[int]) -> None:
     """Compute the lines that the output lacks, and write it again after each fit."""
     found = json.loads(output.read_text())["lines"] if output.exists() else []
-    done = {(line["set"], line["bytes"], line["method"], line["seed"]) for line in found}
-    for seed, n_bytes, name in itertools.product(seeds, lengths, sets):
-        methods = [method for method in READERS if n_bytes > FACTORS.get(method, 0)]
-        methods = [method for method in methods if (name, n_bytes, method, seed) not in done]
-        data = opened(folder, name) if methods else {}
-        for method in methods:
+    done = {
+        (line["set"], line["method"], line["seed"], 0 if "whole" in line else line["bytes"]) for line in found
+    }
+    wanted = [(n, each) for n in lengths for each in READERS if n > FACTORS.get(each, 0) and each != "float"]
+    wanted += [(0, each) for each in WHOLE]  # 0 bytes: the method's own length
+    for seed, name in itertools.product(seeds, sets):
+        missing = [(n_bytes, method) for n_bytes, method in wanted if (name, method, seed, n_bytes) not in done]
+        data = opened(folder, name) if missing else {}
+        for n_bytes, method in missing:
             about = {"set": name, "bytes": n_bytes, "method": method, "seed": seed}
             found += [{**about, **line} for line in lines(data, method, n_bytes, seed)]
             text = ",\n  ".join(json.dumps(line) for line in found)

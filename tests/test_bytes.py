@@ -26,6 +26,7 @@ def script(monkeypatch, tmp_path):
     found = runpy.run_path(str(SCRIPT))
     methods = {"itq": ("bits", "auto"), "rabitq": ("",), "rq": ("",)}
     monkeypatch.setitem(found["run"].__globals__, "READERS", methods)
+    monkeypatch.setitem(found["run"].__globals__, "WHOLE", ())
     return found
 
 
@@ -61,3 +62,20 @@ def test_factors_of_a_row_count_as_bytes(script, tmp_path):
     plain, factors = compare_neighbours(["rabitq"], *DATA, [16], [0])
     assert line["recall@10"] == pytest.approx(factors.scores.mean["recall@10"], abs=1e-4)
     assert plain.scores.mean != factors.scores.mean
+
+
+def test_signs_and_vectors_have_a_line_of_their_own_length(script, monkeypatch, tmp_path):
+    readers = {"binary_quantization": ("bits",), "float": ("",)}
+    monkeypatch.setitem(script["run"].__globals__, "READERS", readers)
+    monkeypatch.setitem(script["run"].__globals__, "WHOLE", tuple(readers))
+    for _ in range(2):
+        script["run"](tmp_path, tmp_path / "r.json", ["digits"], [2, 8, 16], [0])
+        first, signs, vectors = json.loads((tmp_path / "r.json").read_text())["lines"]
+    assert (first["bytes"], signs["bytes"], vectors["bytes"]) == (2, 8, 256)
+    assert vectors["recall@10"] == 1
+    qrels = np.load(tmp_path / "digits.npz")["qrels"]
+    judged = next(compare_judged(["float"], *DATA, qrels, [16], [0], ["ndcg@10"]))
+    assert vectors["ndcg@10"] == pytest.approx(judged.scores.mean["ndcg@10"], abs=1e-4)
+    for line, spec in ((first, "binary_quantization@bits:n_bits=16"), (signs, "binary_quantization@bits")):
+        near = next(compare_neighbours([spec], *DATA, [16], [0]))
+        assert line["recall@10"] == pytest.approx(near.scores.mean["recall@10"], abs=1e-4)
