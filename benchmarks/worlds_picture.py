@@ -2,7 +2,7 @@
 
     python benchmarks/worlds_picture.py benchmarks/results/worlds benchmarks/results/worlds.png
 
-A world is a row, a method is a mark: its mean over the data sets that have all methods there. A line joins the
+A world is a row with its name above it, a method is a mark: its mean over the data sets that have all methods there. A line joins the
 worst and the best.
 """
 
@@ -56,7 +56,7 @@ def draw(folder, plt):
     rows = [(world, *figures(folder, world)) for world in WORLDS]
     rows = [row for row in rows if row[2]]
     figure, panels = plt.subplots(
-        1, len(MEASURES), figsize=(9, 1.2 + 0.36 * len(rows)), sharey=True, layout="constrained"
+        1, len(MEASURES), figsize=(6.4, 1.2 + 0.55 * len(rows)), sharey=True, layout="constrained"
     )
     for m, (axes, title) in enumerate(zip(panels, MEASURES.values(), strict=True)):
         for y, (_, found, _) in enumerate(rows):
@@ -67,13 +67,14 @@ def draw(folder, plt):
                 axes.scatter(value, y, s=size, color=colour, marker=marker, label=label if y == 0 else None)
         axes.set(title=title, xlim=(0, 1))
         axes.spines[["top", "right", "left"]].set_visible(False)
-        axes.tick_params(left=False)
+        axes.tick_params(left=False, labelleft=False)
         axes.grid(axis="x", color="#eeeeee")
         axes.set_axisbelow(True)
     sets = [f"{WORLDS[world]} ({n} set{'s' * (n > 1)})" for world, _, n in rows]
-    panels[0].set_yticks(range(len(rows)), sets)
-    panels[0].invert_yaxis()
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
+    for y, name in enumerate(sets):
+        panels[0].annotate(name, (0, y), (2, 8), textcoords="offset points", fontsize=9)
+    panels[0].set(ylim=(len(rows) - 0.6, -0.7), yticks=[])
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
     return figure
 
 
@@ -83,4 +84,4 @@ if __name__ == "__main__":
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    draw(Path(sys.argv[1]), pyplot).savefig(sys.argv[2], dpi=110)
+    draw(Path(sys.argv[1]), pyplot).savefig(sys.argv[2], dpi=200)

@@ -57,6 +57,7 @@ if any((ROOT / "examples").glob("plot_*.py")):
         "within_subsection_order": "FileNameSortKey",
         "abort_on_example_error": True,
         "download_all_examples": False,
+        "image_srcset": ["2x"],
         "show_memory": False,
         "write_computation_times": False,
         "show_signature": False,

@@ -25,22 +25,22 @@ def mean_ap(encoder, n_bits):
     return retrieval(code_blocks(queries, codes, relevant), ["map"]).mean["map"]
 
 
-lengths, own_lengths = [1, 2, 4, 6, 8, 12, 16, 24, 32], [4, 8, 32]
-figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
-for make, labels, name, colour, marker in (
-    (DistilHash, y[:600], "DistilHash, with labels", "#0072b2", "o"),
-    (ITQ, None, "ITQ, without labels", "#d55e00", "s"),
-):
+lengths, own_lengths, found = [1, 2, 4, 6, 8, 12, 16, 24, 32], [4, 8, 32], {}
+for make, labels in ((DistilHash, y[:600]), (ITQ, None)):
     models = {n: make(n_bits=n, random_state=0).fit(X[:600], labels) for n in own_lengths}
-    prefixes = [mean_ap(models[32], n) for n in lengths]
-    own = [mean_ap(models[n], n) for n in own_lengths]
-    ax.plot(lengths, prefixes, color=colour, label=f"{name}: prefixes of one model")
-    ax.plot(own_lengths, own, marker, color=colour, fillstyle="none", ms=9, label="its models of this length")
-    if make is DistilHash:
-        assert all(abs(mean_ap(models[32], n) - value) < 0.01 for n, value in zip(own_lengths, own))
+    found[make] = [mean_ap(models[32], n) for n in lengths], [mean_ap(models[n], n) for n in own_lengths]
+prefixes, own = found[DistilHash]
+assert all(abs(prefixes[lengths.index(n)] - value) < 0.01 for n, value in zip(own_lengths, own))
 
 # %%
 # The rings of DistilHash lie on its line. A short ITQ model is better than the prefix of a long one.
+figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
+for (prefixes, own), name, colour, marker in (
+    (found[DistilHash], "DistilHash, with labels", "#0072b2", "o"),
+    (found[ITQ], "ITQ, without labels", "#d55e00", "s"),
+):
+    ax.plot(lengths, prefixes, color=colour, label=f"{name}: prefixes of one model")
+    ax.plot(own_lengths, own, marker, color=colour, fillstyle="none", ms=9, label="its models of this length")
 ax.set(xscale="log", xlabel="bits", ylabel="mean average precision", ylim=(0, 1))
 ax.set_xticks(lengths, lengths)
 ax.minorticks_off()

@@ -20,11 +20,8 @@ from structhash.evaluation import code_blocks, retrieval, same_label
 X, y = load_digits(return_X_y=True)
 supervision = Labels(y[:300], n_near=30, n_far=60)
 relevant, bits = same_label(y[300:800], y[800:]), np.arange(1, 25)
-figure, axes = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained")
-for schedule, colour, marker, name in (
-    ("totally_corrective", "#d55e00", "s", "totally corrective"),
-    ("stagewise", "#0072b2", "o", "stage-wise"),
-):
+curves = {}
+for schedule in ("totally_corrective", "stagewise"):
     encoder = StructHash(n_bits=24, ranking="ndcg:k=30", C=300.0, schedule=schedule, random_state=0)
     encoder.fit(X[:300], supervision)
     quality = []
@@ -34,11 +31,17 @@ for schedule, colour, marker, name in (
         quality.append(retrieval(code_blocks(queries, codes, relevant, weights), ["ndcg@30"]).mean["ndcg@30"])
     objective = [step["objective"] for step in encoder.history_]
     rounds = np.cumsum([step["rounds"] for step in encoder.history_])
-    for ax, values in zip(axes, (objective, quality, rounds)):
-        ax.plot(bits, values, color=colour, marker=marker, ms=4, label=name)
+    curves[schedule] = objective, quality, rounds
 
 # %%
 # Both find nearly the same on rows that were not learned from.
+figure, axes = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained")
+for schedule, colour, marker, name in (
+    ("totally_corrective", "#d55e00", "s", "totally corrective"),
+    ("stagewise", "#0072b2", "o", "stage-wise"),
+):
+    for ax, values in zip(axes, curves[schedule]):
+        ax.plot(bits, values, color=colour, marker=marker, ms=4, label=name)
 axes[0].set(title="objective of training (log)", yscale="log")
 axes[0].set_yticks([25, 50, 100, 200], [25, 50, 100, 200])
 axes[0].minorticks_off()

@@ -67,7 +67,7 @@ assert all(7 < before / after < 9 for before, after in pairwise(differences))
 digits, y = load_digits(return_X_y=True)
 X = digits - digits[:500].mean(axis=0)
 X /= np.linalg.norm(X, axis=1, keepdims=True)
-names = ["map", "precision@10"]
+names = {"map": "mAP", "precision@10": "precision at 10"}
 
 
 def triplets(labels, n, rng):
@@ -171,15 +171,16 @@ found = {
 for name, scores in found.items():
     print(name.replace("\n", ", "), {measure: round(value, 3) for measure, value in scores.items()})
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained", width_ratios=[2, 3])
-for place, (measure, colour) in enumerate(zip(names, ("#0072b2", "#d55e00"))):
+for place, ((measure, title), colour) in enumerate(zip(names.items(), ("#0072b2", "#d55e00"))):
     left.plot(1000 * np.arange(len(curve)), [each[measure] for each in curve], "o-", ms=3, color=colour)
     left.annotate(
-        measure, (16000, curve[-1][measure]), (0, 12), textcoords="offset points", ha="right", color=colour
+        title, (16000, curve[-1][measure]), (0, 12), textcoords="offset points", ha="right", color=colour
     )
     heights = [scores[measure] for scores in found.values()]
-    bars = right.bar(np.arange(len(found)) + 0.4 * place, heights, 0.38, color=colour, label=measure)
+    bars = right.bar(np.arange(len(found)) + 0.4 * place, heights, 0.38, color=colour, label=title)
     right.bar_label(bars, fmt="{:.2f}", padding=2)
 left.set(xlabel="triplets that LORETA has seen", ylabel="quality", ylim=(0.5, 1))
+left.set_xticks([0, 5000, 10000, 15000])
 right.set_xticks(np.arange(len(found)) + 0.2, list(found))
 right.set(ylabel="quality", ylim=(0, 1.25))
 right.legend(frameon=False, ncols=2, loc="upper left")

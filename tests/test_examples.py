@@ -32,6 +32,12 @@ def test_a_script_has_a_title_that_the_gallery_lists_prose_and_a_picture(script)
     assert text.endswith("\nplt.show()\n")
 
 
+@each_script
+def test_a_script_draws_its_picture_in_its_last_part(script):
+    parts = script.read_text().split("\n# %%\n")  # the gallery shows a figure after the part that makes it
+    assert ["plt.subplots(" in part for part in parts] == [False] * (len(parts) - 1) + [True]
+
+
 def test_the_gallery_is_numbered_and_lists_nothing_else():
     numbers = [int(script.stem.split("_")[1]) for script in SCRIPTS]
     assert numbers == list(range(1, len(SCRIPTS) + 1))

@@ -42,8 +42,22 @@ def fenced(text):
     return re.sub(r"(?<=\n\n)    (>>>|structhash |python ).*\n(?:(?:\n(?=    ))?    .*\n)*", fence, text)
 
 
+def linked_scripts(text):
+    """The list of the gallery, its titles linked to the pages of their scripts."""
+    scripts = sorted((ROOT / "examples").glob("plot_*.py"))
+    names = {script.read_text(encoding="utf-8").splitlines()[1]: script.stem for script in scripts}
+
+    def link(match):
+        title = " ".join(match[1].split())
+        return f":doc:`{title} <{names[title]}>`" if title in names else match[0]
+
+    return re.sub(r"(?<!\*)\*([^*]+)\*(?!\*)", link, text)
+
+
 def arrange(app, name, source):
-    """Fill the sidebar, lead links to copied pages, link names, show linked source, drop links to folders."""
+    """Link the list of the gallery. In other pages, fill the sidebar, lead links to copied pages, link names, show linked source, drop links to folders."""
+    if name == "gallery/index":
+        source[0] = linked_scripts(source[0])
     if Path(app.env.doc2path(name)).suffix != ".md":
         return
     text, up = source[0], "../" * name.count("/")

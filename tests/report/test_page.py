@@ -79,6 +79,29 @@ def test_a_phone_does_not_scroll_sideways(browser, written, dark):
     assert browser.run("document.querySelector('.scroll').scrollWidth") > 400
 
 
+def test_an_edge_fades_while_there_is_more_behind_it(browser, written):
+    browser.open(written, width=400)
+    drawn = "await new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
+    area = "document.querySelector('.scroll')"
+    look = f"(async () => {{ {drawn}; return {area}.className }})()"
+    assert browser.run(look) == "scroll right"
+    assert browser.run(f"{area}.scrollLeft = 9999; {look}") == "scroll"
+
+
+def test_only_a_long_table_scrolls_inside(browser, tmp_path):
+    tables = [table(["name"], [["a"]] * n, "t.csv") for n in (25, 26)]
+    (tmp_path / "x.html").write_text(page("t", [], [section("s", "S", *tables)], {}), "utf-8")
+    browser.open(tmp_path / "x.html")
+    hidden = "[...document.querySelectorAll('.scroll')].map(a => a.scrollHeight > a.clientHeight)"
+    assert browser.run(hidden) == [False, True]
+
+
+def test_what_follows_a_comma_in_the_name_of_a_column_is_small():
+    found = table(["itq, plain, 8 bits", "bits"], [["a", "b"]], "t.csv")
+    assert '<th scope="col">itq, <small>plain, 8 bits</small></th>' in found
+    assert '<th scope="col">bits</th>' in found
+
+
 def test_the_page_follows_dark_mode(browser, written):
     grounds = []
     for dark in (False, True):

@@ -149,7 +149,7 @@ def test_names_at_an_axis():
     series = [Series("a", [(i + 1.0, i) for i in range(40)], 0)]
     picture = chart(series, Axis("x", names=[f"class <{i}>" for i in range(40)]), Axis("y"), "t")
     names = [each.text for each in ElementTree.fromstring(picture).iter("text") if each.text.startswith("cla")]
-    assert set(names) == {"clas…"}
+    assert all(re.fullmatch(r"class <\d+>", name) for name in names)  # whole
     assert 1 < len(names) < 12  # those that have room
     few = chart([Series("a", [(1, 1), (2, 2)], 0)], Axis("x", names=["a long <name>", "b"]), Axis("y"), "t")
     assert {"a long <name>", "b"} <= {each.text for each in ElementTree.fromstring(few).iter("text")}

@@ -120,8 +120,11 @@ def _examples(details: dict[str, Any], lines: Sequence[Line], shown: ShownRows |
 def _made(document: dict[str, Any], lines: Sequence[Line]) -> list[Html]:
     """Settings, versions and command."""
     options = document["options"]
-    known = ("data", "data_sha256", "rows", "features", "protocol", "date")
-    facts = {name: document[name] for name in known if name in document}
+    known = {name: name for name in ("data", "data_sha256", "rows", "features", "protocol", "date")}
+    known["data_sha256"] = "SHA-256 of the data"
+    facts = {said: document[name] for name, said in known.items() if name in document}
+    if "date" in facts:
+        facts["date"] = facts["date"].replace("T", " ").replace("+00:00", " UTC")
     facts |= {name: value for name, value in options.items() if name not in _LIMITS and value not in (None, {})}
     rows = [[Cell(name), Cell(_words(value), style="name")] for name, value in facts.items()]
     rows += [[Cell(f"version of {name}"), Cell(value)] for name, value in document.get("versions", {}).items()]

@@ -161,7 +161,10 @@ def _against(
         ]
         kind = "points" if x.front else "line"
         series.append(Series(method, points, colours.get(method, -1), kind, notes))
-    others = [Series(_vectors_name(x, line), [(1, line.mean[measure])], -1, "reference") for line in vectors]
+    others = [
+        Series(_vectors_name(x, line), [(1, line.mean[measure])], colours.get(line.method, -1), "reference")
+        for line in vectors
+    ]
     if x.front:
         front = pareto_front([point for each in series for point in each.points])
         others.append(Series(x.front, front, -1, "steps"))

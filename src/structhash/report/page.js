@@ -27,6 +27,15 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+// Fade the edges of a table behind which there is more.
+for (const area of document.querySelectorAll(".scroll")) {
+  const see = () => {
+    area.classList.toggle("right", area.scrollLeft + area.clientWidth < area.scrollWidth - 1);
+    area.classList.toggle("below", area.scrollTop + area.clientHeight < area.scrollHeight - 1);
+  };
+  area.addEventListener("scroll", see, { passive: true });
+  new ResizeObserver(see).observe(area);
+}
 // Show one option of a choice at a time.
 for (const choice of document.querySelectorAll(".choice")) {
   const parts = [...choice.children];

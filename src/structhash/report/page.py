@@ -96,7 +96,11 @@ def missing(what: str) -> Html:
 
 
 def table(
-    head: Sequence[str], rows: Iterable[Sequence[Cell | str]], file_name: str, caption: str | None = None
+    head: Sequence[str],
+    rows: Iterable[Sequence[Cell | str]],
+    file_name: str,
+    caption: str | None = None,
+    label: str | None = None,
 ) -> Html:
     """A table that a reader can sort by any column, and save.
 
@@ -107,6 +111,9 @@ def table(
     file_name : str
         Of the .csv file that is saved.
     caption : str, optional
+        A sentence below the table.
+    label : str, optional
+        What a screen reader calls the table; the caption by default.
 
     Returns
     -------
@@ -115,15 +122,16 @@ def table(
     cells = [[each if isinstance(each, Cell) else Cell(each) for each in row] for row in rows]
     styles = [each.style.split()[0] if each.style else None for each in (cells or [[Cell("")] * len(head)])[0]]
     heads = [
-        element("th", _breakable(name), scope="col", class_=style)
-        for name, style in zip(head, styles, strict=True)
+        element("th", _head(name), scope="col", class_=style) for name, style in zip(head, styles, strict=True)
     ]
     body = [element("tr", *(_cell(each) for each in row)) for row in cells]
     found = element(
         "table", element("thead", element("tr", *heads)), element("tbody", *body), class_="sortable"
     )
     saved = [[each.shown if each.value is None else each.value for each in row] for row in cells]
-    scroll = element("div", found, class_="scroll", tabindex="0", role="region", aria_label=caption or "table")
+    scroll = element(
+        "div", found, class_="scroll", tabindex="0", role="region", aria_label=label or caption or "table"
+    )
     about = element("p", caption, " ", csv_link(file_name, head, saved), class_="caption")
     return element("div", scroll, about, class_="table")
 
@@ -170,9 +178,22 @@ def choice(label: str, options: Mapping[str, Html]) -> Html:
     return element("div", *parts, class_="choice", data_label=label)
 
 
+def _head(name: str) -> Html:
+    """The name of a column; what comes after its first comma is small.
+
+    >>> _head("itq, plain, 8 bits")
+    'itq, <small>plain, 8 bits</small>'
+    """
+    first, comma, rest = name.partition(", ")
+    return join([_breakable(first), comma, element("small", rest) if rest else None])
+
+
 def _cell(cell: Cell) -> Html:
     """One cell, with the value that it is sorted by."""
-    return element("td", _lines(cell.shown), data_value=cell.value, class_=cell.style or None)
+    first, newline, second = cell.shown.partition("\n")
+    shown = _breakable(first) if cell.style == "name" else first
+    small = element("small", second) if newline else None
+    return element("td", shown, small, data_value=cell.value, class_=cell.style or None)
 
 
 def _breakable(text: str) -> Html:
@@ -182,9 +203,3 @@ def _breakable(text: str) -> Html:
     'a:<wbr>b_<wbr>c=<wbr>1'
     """
     return join(re.split(r"(?<=[:=_@,])(?=\w)", text), Html("<wbr>"))
-
-
-def _lines(text: str) -> Html:
-    """Text whose second line is small."""
-    first, newline, second = text.partition("\n")
-    return join([_breakable(first), element("small", second) if newline else None])

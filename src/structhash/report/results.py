@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from structhash.evaluation.query_time import N_NEAREST, N_TIMED
 from structhash.evaluation.report import SIGNIFICANCE_LEVEL, Line
 from structhash.report._best_codes import best_code, p_below, p_words
+from structhash.report._measure_words import measure_words
 from structhash.report.elements import Html, element
 from structhash.report.figures import bytes_of, milliseconds
 from structhash.report.page import Cell, table
@@ -18,7 +19,7 @@ _NO_VALUE = Cell("–", "", "number")
 _LEGEND = (
     "* significantly below the best code of its length (bold): paired t-test over the queries of all seeds, "
     f"{SIGNIFICANCE_LEVEL:.0%}, Holm-corrected over the lines, with p below the value. Lines that compare "
-    "floats are not tested. Times are means over the seeds."
+    "floats are not tested. fit s, encode s: seconds to train and to encode the database, means over the seeds."
 )
 _ABOUT_QUERIES = (
     f" query ms: milliseconds in which a query is coded and its {N_NEAREST} nearest codes are found, in the "
@@ -58,7 +59,7 @@ def results(lines: Sequence[Line], measures: Sequence[str], n_features: int) -> 
         head.append("query ms")
         rows = [[*row, _time(milliseconds(line))] for row, line in zip(rows, lines)]
         about += _ABOUT_QUERIES
-    parts = [table(head, rows, "results.csv", about)]
+    parts = [table(head, rows, "results.csv", about), element("p", measure_words(measures), class_="note")]
     if failed := [element("li", f"{line_name(line)}: {line.error}") for line in lines if line.error]:
         parts += [element("h3", "Failed"), element("ul", *failed, class_="plain")]
     scored = [line for line in lines if not line.error]

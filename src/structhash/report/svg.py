@@ -15,9 +15,9 @@ N_COLOURS = 8  # of series that are told apart by colour, shape and dash; `page.
 
 _WIDTH, _HEIGHT = 440, 300
 _MIN_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 428, 12, 254  # of the plot
-_MIN_NAME, _LETTER, _DIGIT = 5, 7.2, 8.0  # letters of a name at an axis; widths of a letter and of a digit
+_MIN_NAME, _LETTER, _DIGIT = 12, 8.0, 9.0  # letters of a name at an axis; widths of a letter and of a digit
 _GAP = 5  # between two of its values
-_TITLE_ROOM = 26  # of the title of the vertical axis, with the gaps before and after the values
+_TITLE_ROOM = 30  # of the title of the vertical axis, with the gaps before and after the values
 _MARGIN = 0.05  # of the range of an axis, on both ends
 _SHAPES = (  # paths about (0, 0)
     "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
@@ -246,7 +246,7 @@ def _draw_y(axis: Axis, scale: _Scale, written: Sequence[tuple[float, str]], lef
         place = scale.place(value)
         parts.append(element("path", d=f"M{left:g},{place:.1f}H{_RIGHT}", class_="grid"))
         parts.append(element("text", text, x=f"{left - 7:g}", y=f"{place + 4:.1f}", text_anchor="end"))
-    turned = f"translate(13,{(_TOP + _BOTTOM) / 2}) rotate(-90)"
+    turned = f"translate(15,{(_TOP + _BOTTOM) / 2}) rotate(-90)"
     title = _short(axis.title, _HEIGHT)
     return [*parts, element("text", title, transform=turned, text_anchor="middle")]
 

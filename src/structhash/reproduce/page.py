@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
@@ -36,6 +37,7 @@ _COLOURS = {  # a method has one colour in all figures; the others are grey
     "SPLH": 7,
 }
 _SIGNS = {"holds": "\u2713", "does not hold": "\u2717", "not measured": "\u2013"}
+_STYLES = {"holds": "holds", "does not hold": "fails", "not measured": None}
 _SHORT = 4  # lines of evidence that are shown at once
 
 
@@ -65,18 +67,27 @@ def make_page(made: Reproduction, pixels: Mapping[str, NDArray[Any]]) -> str:
     }
     built = [parts.section(name, title, *children) for name, (title, children) in sections.items()]
     links = {name: title for name, (title, _) in sections.items()}
-    summary = [element("p", line) for line in made.summary]
+    summary = [element("p", *_linked(line)) for line in made.summary]
     return parts.page("The paper, reproduced", summary, built, links)
+
+
+def _linked(text: str) -> list[str]:
+    """Text whose addresses are links."""
+    pieces = re.split(r"(https://\S*\w)", text)
+    return [element("a", each, href=each) if place % 2 else each for place, each in enumerate(pieces)]
 
 
 def _claim(claim: Claim) -> Html:
     """One claim: verdict, rule, evidence."""
     lines = [element("li", line) for line in claim.evidence]
     shown = element("ul", *lines, class_="plain")
+    verdict = element(
+        "span", f"{_SIGNS[claim.verdict]} {claim.verdict.capitalize()}", class_=_STYLES[claim.verdict]
+    )
     evidence = element("details", element("summary", "Evidence"), shown, open=len(lines) <= _SHORT)
     return element(
         "div",
-        element("h3", f"{_SIGNS[claim.verdict]} {claim.verdict.capitalize()}: {claim.statement}"),
+        element("h3", verdict, f": {claim.statement}"),
         element("p", f"{claim.where}. It holds if: {claim.rule}.", class_="note"),
         evidence if lines else None,
         class_="query",
@@ -94,7 +105,7 @@ def _table(table: Table, number: int) -> Html:
         ]
         for line in table.lines
     ]
-    shown = parts.table(table.head, lines, f"table{number}.csv", table.title)
+    shown = parts.table(table.head, lines, f"table{number}.csv", label=table.title)
     remarks = [element("p", remark, class_="note") for remark in table.remarks]
     return element("div", element("h3", table.title), shown, *remarks)
 
@@ -145,4 +156,5 @@ def _examples(made: Reproduction, pixels: Mapping[str, NDArray[Any]]) -> list[Ht
 
 def _image(row: NDArray[Any], shape: tuple[int, int], scale: float, style: str, said: str) -> Html:
     """One image, ink dark, in its frame."""
-    return element("li", picture(scale - row.astype(np.float64), shape, 0.0, scale, said), said, class_=style)
+    shown = picture(scale - row.astype(np.float64), shape, 0.0, scale, said)
+    return element("li", shown, said, class_=f"{style} ink")
