@@ -2,8 +2,8 @@
 
     python benchmarks/worlds_picture.py benchmarks/results/worlds benchmarks/results/worlds.png
 
-A world is a row with its name above it, a method is a mark: its mean over the data sets that have all methods there. A line joins the
-worst and the best.
+A world is a row with its name above it, a method is a mark: its mean over the data sets that have all methods
+there. A line joins the worst and the best.
 """
 
 import json

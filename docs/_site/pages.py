@@ -55,7 +55,7 @@ def linked_scripts(text):
 
 
 def arrange(app, name, source):
-    """Link the list of the gallery. In other pages, fill the sidebar, lead links to copied pages, link names, show linked source, drop links to folders."""
+    """Fill the sidebar, link scripts, names and copied pages, show linked source, drop links to folders."""
     if name == "gallery/index":
         source[0] = linked_scripts(source[0])
     if Path(app.env.doc2path(name)).suffix != ".md":
