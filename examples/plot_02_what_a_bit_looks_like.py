@@ -21,7 +21,7 @@ X, y = make_blobs(350, centers=centres, cluster_std=0.7, random_state=0)
 encoder = StructHash(n_bits=6, ranking="ndcg:k=40", random_state=0).fit(X, y)
 
 # %%
-# Each picture has the new bit as a grey and a white half, and the older bits as thin lines. Rows that no line
+# Each picture shades the half in which the new bit is set; thin lines are the older bits. Rows that no line
 # separates have the same code.
 across = np.linspace(-7, 7, 281)
 grid = np.stack(np.meshgrid(across, across), axis=-1)

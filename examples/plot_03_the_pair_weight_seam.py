@@ -44,8 +44,8 @@ for _ in range(4):
 
 # %%
 # Before the first bit all pairs count alike. Then the master drops the pairs that are in order, and the next
-# cut goes where errors are left. Wider lines are heavier pairs; only the 150 heaviest are drawn. The next cut
-# is black.
+# cut goes where errors are left. Wider lines are heavier pairs; only the 150 heaviest are drawn. The thick line
+# is the next cut.
 PUSH, PULL = "#d55e00", "#0072b2"
 across = np.stack(np.meshgrid(np.linspace(-1.2, 5.4, 200), np.linspace(-1, 3.6, 200)), axis=-1)
 figure, axes = plt.subplots(2, 2, figsize=(8, 5.6), layout="constrained", sharex=True, sharey=True)
