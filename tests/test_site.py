@@ -126,6 +126,13 @@ def test_indented_sessions_get_a_language():
     )
 
 
+def test_the_list_of_the_gallery_leads_to_its_scripts():
+    linked = helper("pages")["linked_scripts"]((ROOT / "examples" / "README.rst").read_text())
+    scripts = sorted(path.stem for path in (ROOT / "examples").glob("plot_*.py"))
+    assert sorted(re.findall(r":doc:`[^<`]+ <(\w+)>`", linked)) == scripts
+    assert not re.findall(r"(?<!\*)\*[^*]+\*(?!\*)", linked)
+
+
 def test_signs_in_docstrings_are_no_markup_and_names_are_links():
     marked = helper("docstrings")["marked"]
     assert marked("|z_j| * weights_ of `k`", structhash.search) == r"\|z_j\| \* weights\_ of ``k``"

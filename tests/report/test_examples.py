@@ -9,8 +9,9 @@ from sklearn.datasets import load_digits
 from structhash.evaluation import compare, summarise
 from structhash.evaluation.details import details
 from structhash.io import Dataset
-from structhash.report.elements import Html
+from structhash.report.elements import Html, element
 from structhash.report.examples import examples
+from structhash.report.page import page, section
 from structhash.report.rows import ShownRows, show_rows
 
 DETAILS = {
@@ -75,3 +76,14 @@ def test_the_size_of_all_thumbnails_is_bounded(tmp_path):
     page = "".join(examples(found, methods, shown))
     assert page.count("<img") == 488
     assert len(page) < 3_500_000
+
+
+def test_texts_of_one_line_have_the_same_height(browser, tmp_path):
+    texts = {row: element("span", "word " * (1 + row)) for row in range(6)}
+    found = [[[row, 1] for row in range(5)], [[5, 1]]]
+    labels = {str(row): "x" * (5 * row) for row in texts}
+    about = {**DETAILS, "labels": labels, "examples": [{**DETAILS["examples"][0], "found": found}]}
+    parts = examples(about, NAMES, ShownRows(texts, {}, "text", ""))
+    (tmp_path / "x.html").write_text(page("t", [], [section("s", "S", *parts)], {}), "utf-8")
+    browser.open(tmp_path / "x.html", width=1200)
+    assert browser.run("new Set([...document.querySelectorAll('li.item')].map(i => i.clientHeight)).size") == 1

@@ -55,6 +55,11 @@ def test_lines_of_floats_are_no_codes():
         assert not [row for row in found[f"map against {name}.csv"] if row[1] == "posterior"]
     assert page.count("</svg>predicted_class, posterior</li>") == 2  # dashed lines, as those of float vectors
 
+    colours = [
+        re.findall(rf'class="(\w+) reference"></path></svg>{name}', page) for name in ("predicted", "float")
+    ]
+    assert colours == [["c0"] * 2, ["grey"] * 2]  # the colour of its codes
+
 
 def test_colours_that_are_given_are_used():
     page = quality_figures(LINES[:4], "map", 64, {"a": 5, "b": 2})
