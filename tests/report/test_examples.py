@@ -79,7 +79,7 @@ def test_the_size_of_all_thumbnails_is_bounded(tmp_path):
 
 
 def test_texts_of_one_line_have_the_same_height(browser, tmp_path):
-    texts = {row: element("span", "word " * (1 + row)) for row in range(6)}
+    texts = {row: element("span", "word " * (1 + 3 * row)) for row in range(6)}
     found = [[[row, 1] for row in range(5)], [[5, 1]]]
     labels = {str(row): "x" * (5 * row) for row in texts}
     about = {**DETAILS, "labels": labels, "examples": [{**DETAILS["examples"][0], "found": found}]}
