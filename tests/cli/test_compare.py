@@ -266,6 +266,20 @@ def test_fits_of_a_journal_that_does_not_say_what_was_found_are_used(run, here, 
     assert json.loads(out.read_text())["details"] == {}
 
 
+def test_fits_of_an_earlier_journal_have_the_traits_of_their_methods(run, here, tmp_path):
+    out, journal = tmp_path / "r.json", tmp_path / "r.json.part"
+    words = ("--methods", "predicted_class,mdsh:bandwidth=1e-100", "--seeds", "0", "--bits", "8", "-o", out)
+    run("compare", here / "test.npz", *words)
+    head, *lines = journal.read_text().split("\n")
+    new = ("reads_floats", "one_hot")
+    fits = [[{k: v for k, v in each.items() if k not in new} for each in json.loads(line)] for line in lines]
+    journal.write_text("\n".join([head, *map(json.dumps, fits)]))
+    assert "1 fit taken from" in run("compare", here / "test.npz", *words).stderr
+    code, chances, _ = json.loads(out.read_text())["lines"]
+    assert (code["reads_floats"], chances["reads_floats"]) == (False, True)
+    assert code["one_hot"]
+
+
 LSH = ("--methods", "lsh", "--bits", "4", "--seeds", "0,1", "--measures", "map")
 
 

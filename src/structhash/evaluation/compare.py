@@ -16,7 +16,7 @@ from structhash._numerics.matrices import read_matrix
 from structhash._numerics.validation import MAX_BITS, check_count, check_list, describe
 from structhash.evaluation.found import FirstFound, Found
 from structhash.evaluation.instances import inside_class, nearest_in_class
-from structhash.evaluation.methods import Method, as_method
+from structhash.evaluation.methods import Method, as_method, code_traits
 from structhash.evaluation.protocols import Protocol, find_protocol
 from structhash.evaluation.query_time import query_seconds
 from structhash.evaluation.reading import read_codes
@@ -61,6 +61,8 @@ class Result(NamedTuple):
         Of one query, see `structhash.evaluation.query_time.query_seconds`; None where it is not timed.
     sizes : sequence of int
         Numbers of training rows, queries and database rows of the split; empty where they are not known.
+    reads_floats, one_hot : bool
+        See `code_traits`.
     """
 
     method: str
@@ -75,6 +77,8 @@ class Result(NamedTuple):
     found: Found = Found()
     query_seconds: float | None = None
     sizes: Sequence[int] = ()
+    reads_floats: bool = False
+    one_hot: bool = False
 
 
 class Request(NamedTuple):
@@ -362,6 +366,7 @@ def measure_task(method: Method, n_bits: int, task: Task, measures: list[str], t
         scores, found = _score(blocks, task, measures, ties)
         about = ", ".join(filter(None, (chosen, read.chosen)))
         more: dict[str, Any] = {"found": found, "query_seconds": timed.get(distance), "sizes": task.sizes}
+        more |= code_traits(encoder, distance)
         yield Result(method.name, distance, n_bits, task.seed, about, scores, *seconds, **more)
 
 
