@@ -197,6 +197,16 @@ def test_a_protocol_has_measures_of_its_own(machine, tmp_path):
         assert all(list(line["mean"]) == expected for line in document["lines"])
 
 
+def test_measures_have_canonical_names_whatever_their_capitals(machine, here):
+    words = ("--methods", "lsh", "--bits", 8, "--seeds", 0, "--measures")
+    found, plain = (
+        machine("compare", "test.npz", *words, names)
+        for names in ("mAP,NDCG@10,Precision@10", "map,ndcg@10,precision@10")
+    )
+    assert found["options"]["measures"] == list(found["lines"][0]["mean"]) == ["map", "ndcg@10", "precision@10"]
+    assert found["lines"][0]["mean"] == plain["lines"][0]["mean"]
+
+
 FAILING = (
     "--methods",
     "lsh,itq,mdsh:bandwidth=1e-100,float",

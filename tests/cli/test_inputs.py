@@ -38,6 +38,7 @@ def test_other_numbers_are_refused(text):
 def test_measures_are_repeated_or_separated_by_commas():
     assert split_measures(None) == list(MEASURES)
     assert split_measures(["map, auc", "map", "ndcg@5"]) == ["map", "auc", "ndcg@5"]
+    assert split_measures(["mAP,MAP", "nDCG@5,Precision@10"]) == ["map", "ndcg@5", "precision@10"]
     with pytest.raises(ValueError, match="magic"):
         split_measures(["map,magic"])
 

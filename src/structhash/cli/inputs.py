@@ -65,9 +65,7 @@ def split_numbers(option: str, text: str, least: int) -> list[int]:
 
 def split_measures(texts: Iterable[str] | None) -> list[str]:
     """Names of measures from an option that is repeated or has commas; the usual ones by default."""
-    names = [name.strip() for text in texts or MEASURES for name in text.split(",")]
-    check_measures(names)
-    return list(dict.fromkeys(names))
+    return check_measures(name.strip() for text in texts or MEASURES for name in text.split(","))
 
 
 def split_methods(text: str, check: _Check | None = None) -> list[Method]:

@@ -166,12 +166,11 @@ def check_request(
         If a method, a setting or a measure is not known, or a number is not allowed.
     """
     lengths, draws = check_list("bits", bits), check_list("seeds", seeds)
-    names = check_list("measures", measures)
     for n_bits in lengths:
         check_count("bits", n_bits, most=MAX_BITS)
     for seed in draws:
         check_count("seeds", seed, least=0, most=2**32 - 1)
-    check_measures(names, ties)
+    names = check_measures(measures, ties)
     parsed = [as_method(method) for method in check_list("methods", methods)]
     if failures not in ("raise", "keep"):
         raise ValueError(f"failures={describe(failures)}: give 'raise' or 'keep'")
@@ -297,7 +296,7 @@ def _check_sizes(name: str, protocol: Protocol, n_queries: int, n_train: int | N
 
 def _check_measures(name: str, protocol: Protocol, measures: Iterable[str] | None) -> list[str]:
     """The measures, by default those of the protocol; ValueError for one that its rankings do not have."""
-    names = check_list("measures", protocol.measures if measures is None else measures)
+    names = check_measures(protocol.measures if measures is None else measures)
     if protocol.inside_class and "pr_area" in names:
         raise ValueError(
             f"measures={describe(names)}: pr_area needs rankings of one length, and protocol={name!r} ranks "
