@@ -30,6 +30,7 @@ __all__ = [
     "split_measures",
     "split_methods",
     "split_numbers",
+    "where_labels_are",
 ]
 
 _Check = Callable[[Method], None]
@@ -134,6 +135,13 @@ def check_columns(names: list[str] | None, path: Path, needed: list[str] | None,
         )
 
 
+def where_labels_are(data: Dataset) -> str:
+    """What a file holds and where labels are looked for; ``""`` where files of its kind have no labels."""
+    if not data.held:
+        return ""
+    return f"it holds {join_names(data.held)}, and labels are y or label; name others by --label"
+
+
 def check_labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:
     """Labels of a data set, one value a row.
 
@@ -156,8 +164,7 @@ def check_labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:
     """
     if data.y is None:
         raise ValueError(
-            f"{path} holds no labels y, but {why}; use a .npz with y or a .csv with a column y, or name the "
-            "labels by --label"
+            f"{path} holds no labels y, but {why}; {where_labels_are(data) or 'use a .npz or .csv with y'}"
         )
     try:
         values, index = read_classes(data.y, len(data.X))
