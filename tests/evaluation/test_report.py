@@ -275,14 +275,15 @@ def test_the_interval_to_the_vectors_is_that_of_scipy(seeds):
     codes[:, :3] = floats[:, :3] = np.nan  # queries without relevant rows
     codes[0, 5] = np.nan
     pairs = list(zip(seeds, codes, floats))
-    results = [result("a", seed, map=a, pr_area=a) for seed, a, _ in pairs]
-    results += [result("float", seed, 0, "L2", map=b, pr_area=b) for seed, _, b in pairs]
+    results = [result("a", seed, map=a, pr_area=a, mine=a) for seed, a, _ in pairs]
+    results += [result("float", seed, 0, "L2", map=b, pr_area=b, mine=b) for seed, _, b in pairs]
     line, vectors = summarise(results)
     there = ~np.isnan(codes)
     expected = stats.ttest_rel(codes[there], floats[there]).confidence_interval(0.95)
-    assert line.above_vectors == {"map": pytest.approx(tuple(expected))}  # pr_area is no mean of its values
+    interval = pytest.approx(tuple(expected))
+    assert line.above_vectors == {"map": interval, "mine": interval}  # pr_area is no mean of its values
     assert vectors.above_vectors is None
-    assert json.loads(json.dumps(as_json([line])))["lines"][0]["above_vectors"] == {"map": [*expected]}
+    assert json.loads(json.dumps(as_json([line])))["lines"][0]["above_vectors"]["map"] == [*expected]
 
 
 def test_there_is_no_interval_without_two_queries_or_with_other_queries():

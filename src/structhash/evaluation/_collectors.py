@@ -58,8 +58,8 @@ _SPECIAL = {"pr_area": CurveCollector}  # measures whose mean is not the mean of
 
 
 def is_mean_of_queries(name: str) -> bool:
-    """Whether the mean of the measure of this name is the mean of the values of its queries."""
-    return metrics.canonical(name) not in _SPECIAL
+    """Whether the mean of the measure of this canonical name is the mean of the values of its queries."""
+    return name not in _SPECIAL
 
 
 def collector(name: str) -> Collector:
