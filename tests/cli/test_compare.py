@@ -197,6 +197,16 @@ def test_a_protocol_has_measures_of_its_own(machine, tmp_path):
         assert all(list(line["mean"]) == expected for line in document["lines"])
 
 
+def test_measures_have_canonical_names_whatever_their_capitals(machine, here):
+    words = ("--methods", "lsh", "--bits", 8, "--seeds", 0, "--measures")
+    found, plain = (
+        machine("compare", "test.npz", *words, names)
+        for names in ("mAP,NDCG@10,Precision@10", "map,ndcg@10,precision@10")
+    )
+    assert found["options"]["measures"] == list(found["lines"][0]["mean"]) == ["map", "ndcg@10", "precision@10"]
+    assert found["lines"][0]["mean"] == plain["lines"][0]["mean"]
+
+
 FAILING = (
     "--methods",
     "lsh,itq,mdsh:bandwidth=1e-100,float",
@@ -264,6 +274,20 @@ def test_fits_of_a_journal_that_does_not_say_what_was_found_are_used(run, here, 
     journal.write_text("\n".join([head, *map(json.dumps, fits)]))
     assert "3 fits taken from" in run("compare", here / "test.npz", *FAILING, "-o", out).stderr
     assert json.loads(out.read_text())["details"] == {}
+
+
+def test_fits_of_an_earlier_journal_have_the_traits_of_their_methods(run, here, tmp_path):
+    out, journal = tmp_path / "r.json", tmp_path / "r.json.part"
+    words = ("--methods", "predicted_class,mdsh:bandwidth=1e-100", "--seeds", "0", "--bits", "8", "-o", out)
+    run("compare", here / "test.npz", *words)
+    head, *lines = journal.read_text().split("\n")
+    new = ("reads_floats", "one_hot")
+    fits = [[{k: v for k, v in each.items() if k not in new} for each in json.loads(line)] for line in lines]
+    journal.write_text("\n".join([head, *map(json.dumps, fits)]))
+    assert "1 fit taken from" in run("compare", here / "test.npz", *words).stderr
+    code, chances, _ = json.loads(out.read_text())["lines"]
+    assert (code["reads_floats"], chances["reads_floats"]) == (False, True)
+    assert code["one_hot"]
 
 
 LSH = ("--methods", "lsh", "--bits", "4", "--seeds", "0,1", "--measures", "map")

@@ -59,11 +59,10 @@ def test_learning_without_labels_is_said(run, done, here, tmp_path):
     header = ",".join(f"p{j}" for j in range(64))
     np.savetxt(tmp_path / "x.csv", X[200:260], "%d", ",", header=header, comments="")
     words = ("fit", tmp_path / "x.csv", "-o", tmp_path / "m", "--bits", 2)
-    columns = "columns p0, p1, p2, p3, p4, p5, p6, p7, ... (64 in all)"
-    assert (
-        run(*words).stderr
-        == f"note: no labels found in {tmp_path / 'x.csv'} ({columns}): learning without them\n"
-    )
+    held = "it holds p0, p1, p2, p3, p4, p5, p6, p7, ... (64 in all)"
+    where = f"({held}, and labels are y or label; name others by --label)"
+    note = f"note: no labels found in {tmp_path / 'x.csv'} {where}: learning without them\n"
+    assert run(*words).stderr == note
     assert run(*words, "--method", "lsh").stderr == ""
 
 
@@ -390,7 +389,7 @@ BAD = {
     ),
     "tune, no labels": (
         "x.npy --tune 9",
-        "x.npy holds no labels y, but --tune judges by them; use a .npz with y",
+        "x.npy holds no labels y, but --tune judges by them; use a .npz or .csv with y",
     ),
     "tune, judgements": ("judged.npz --tune 9", "--tune judges by them"),
     "tune, a label for each row": (

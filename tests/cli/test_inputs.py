@@ -38,6 +38,7 @@ def test_other_numbers_are_refused(text):
 def test_measures_are_repeated_or_separated_by_commas():
     assert split_measures(None) == list(MEASURES)
     assert split_measures(["map, auc", "map", "ndcg@5"]) == ["map", "auc", "ndcg@5"]
+    assert split_measures(["mAP,MAP", "nDCG@5,Precision@10"]) == ["map", "ndcg@5", "precision@10"]
     with pytest.raises(ValueError, match="magic"):
         split_measures(["map,magic"])
 
@@ -79,12 +80,64 @@ def test_labels_are_one_value_a_row():
     assert check_labels(Dataset(X, y), FILE, "why").tolist() == y.tolist()
     assert check_labels(Dataset(X, y[:, None]), FILE, "why").tolist() == y.tolist()
     for bad, part in (
-        (None, "d.npz holds no labels y, but why; use a .npz with y"),
+        (None, "d.npz holds no labels y, but why; use a .npz or .csv with y"),
         (np.zeros((4, 2)), r"y of d.npz: labels have shape \(4, 2\), and row 0 has 0 of the labels"),
         (np.array([0, 1, np.nan, 1]), "y of d.npz: y holds NaN in row 2"),
     ):
         with pytest.raises(ValueError, match=part):
             check_labels(Dataset(X, bad), FILE, "why")
+
+
+def write_csv(path, columns):
+    pd.DataFrame(columns).to_csv(path, index=False)
+
+
+def write_npz(path, columns):
+    np.savez(path, X=np.column_stack(list(columns.values())), **columns)
+
+
+def write_plain_parquet(path, columns):
+    pd.DataFrame(columns).to_parquet(path)
+
+
+def write_vectors(path, columns):
+    pd.DataFrame({"v": list(np.column_stack(list(columns.values()))), **columns}).to_parquet(path)
+
+
+@pytest.mark.parametrize(
+    ("write", "name", "first", "kind"),
+    [
+        (write_csv, "d.csv", [], "column"),
+        (write_csv, "d.csv.gz", [], "column"),
+        (write_npz, "d.npz", ["X"], "array"),
+        (write_plain_parquet, "d.parquet", [], "column"),
+        (write_vectors, "d.parquet", ["v"], "column"),
+        (lambda path, columns: pd.DataFrame(columns).to_feather(path), "d.feather", [], "column"),
+    ],
+)
+def test_an_error_about_labels_says_what_the_file_holds(run, tmp_path, write, name, first, kind):
+    path, model = tmp_path / name, tmp_path / "m"
+    for n_columns, more in ((3, ""), (30, ", ... ({} in all)")):
+        rng = np.random.default_rng(0)
+        write(path, {f"c{j:02}": rng.standard_normal(60).astype(np.float32) for j in range(n_columns)})
+        held = [*first, *(f"c{j:02}" for j in range(n_columns))]
+        names = ", ".join(held[:8]) + more.format(len(held))
+        where = f"it holds {names}, and labels are y or label; name others by --label"
+        refused = [
+            run("compare", path, "--methods", "lsh"),
+            run("fit", path, "--method", "one_hot", "-o", model),
+        ]
+        done = run("fit", path, "--method", "lsh", "--bits", 4, "-o", model)
+        assert done.exit_code == 0
+        refused.append(run("evaluate", model, path))
+        model.unlink()
+        for found in refused:
+            assert found.exit_code == 2
+            assert found.stderr.endswith(f"; {where}\n")
+            assert f"error: {path} holds no labels y, but " in found.stderr
+        found = run("compare", path, "--methods", "lsh", "--label", "animal")
+        said = f"error: cannot read {path}: it has no {kind} 'animal'; its {kind}s are {names}\n"
+        assert (found.exit_code, found.stderr) == (2, said)
 
 
 def test_judgements_are_those_of_queries_or_of_rows():

@@ -70,7 +70,7 @@ def test_a_protocol_of_few_labels_counts_its_training_rows_itself(name):
 
 def test_measures_of_a_mean_curve_are_refused_where_classes_are_ranked():
     with pytest.raises(ValueError, match=r"pr_area needs rankings of one length.*leave pr_area out"):
-        compare(["float"], X, Y, "instances", measures=["map", "pr_area"])
+        compare(["float"], X, Y, "instances", measures=["mAP", "PR_area"])
 
 
 class Recorder(HashEncoder):

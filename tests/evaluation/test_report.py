@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from structhash.baselines.binary_quantization import BinaryQuantization
+from structhash.baselines.predicted_class import PredictedClass
 from structhash.evaluation import Line, Result, Scores, as_json, as_table, compare, from_json, summarise
 from structhash.evaluation.judged import compare_judged
+from structhash.evaluation.methods import Method
 from structhash.evaluation.neighbours import compare_neighbours
-from structhash.evaluation.report import _FLOAT_DISTANCES, SIGNIFICANCE_LEVEL
-from structhash.pieces import classes
+from structhash.evaluation.report import SIGNIFICANCE_LEVEL, paired_interval
 
 
 def result(method, seed=0, n_bits=8, distance="plain", chosen="", seconds=(1.0, 0.5), **values):
@@ -215,10 +217,8 @@ def test_a_real_comparison_becomes_a_table_and_json():
 
 
 def test_lines_that_compare_floats_are_not_tested():
-    """They are found by the names of distances that baselines have."""
-    assert {each.own_distance_ for each in classes("baselines").values()} >= _FLOAT_DISTANCES
     codes = made({"best": 0.6, "other": 0.5})
-    floats = made({"predicted_class": 0.9}, distance="posterior")
+    floats = [each._replace(reads_floats=True) for each in made({"control": 0.9}, distance="chances")]
     alone, together = summarise(codes), summarise([*codes, *floats])
     assert [line.p_value for line in together] == [*(line.p_value for line in alone), {"map": 1.0}]
     assert [line.is_code for line in together] == [True, True, False]
@@ -235,3 +235,68 @@ def test_lines_have_the_numbers_of_rows_of_each_seed():
     drawn = summarise(compare_neighbours(["float"], X, bits=[8], seeds=[0]))
     assert drawn[0].sizes == [(68, 22, 68)]
     assert summarise([result("a", 0, map=[0.1, 0.3])])[0].sizes == []
+
+
+def test_the_traits_of_a_method_are_those_of_its_class_whatever_it_is_called():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 4
+    X = 2 * rng.standard_normal((4, 5))[y] + rng.standard_normal((80, 5))
+    methods = [Method("mine", (PredictedClass(),)), Method("signs", (BinaryQuantization(),)), "lsh", "float"]
+    lines = summarise(compare(methods, X, y, bits=[8], seeds=[0]))
+    judgements = np.array([[query, document, 1] for query in range(20) for document in (query, query + 20)])
+    lines += summarise(compare_judged(methods[1:], X, X[:20], judgements, bits=[8], seeds=[0]))
+    found = [(line.method, line.distance, line.is_code, line.one_hot) for line in lines]
+    signs = [("signs", "plain", True, False), ("signs", "rescored", False, False)]
+    others = [("lsh", "plain", True, False), ("float", "L2", False, False)]
+    assert found[:2] == [("mine", "plain", True, True), ("mine", "posterior", False, True)]
+    assert found[2:] == 2 * [*signs, *others]
+    assert from_json(json.loads(json.dumps(as_json(lines))))[1].reads_floats
+
+
+def test_a_line_of_an_earlier_document_has_the_traits_of_its_method():
+    specs = ["predicted_class:confidence_bits=4", "binary_quantization@database", "lsh", "of another package"]
+    document = as_json(
+        [line(spec, distance=each) for spec in specs for each in ("plain", "posterior", "rescored")]
+    )
+    for entry in document["lines"]:
+        for name in ("reads_floats", "one_hot", "above_vectors"):
+            del entry[name]
+    lines = from_json(document)
+    floats = [(each.method, each.distance) for each in lines if not each.is_code]
+    assert floats == [(specs[0], "posterior"), (specs[1], "rescored")]
+    assert [each.one_hot for each in lines] == 3 * [True] + 9 * [False]
+    assert {each.above_vectors for each in lines} == {None}
+
+
+@pytest.mark.parametrize("seeds", [[0], [0, 1, 2]])
+def test_the_interval_to_the_vectors_is_that_of_scipy(seeds):
+    rng = np.random.default_rng(0)
+    codes, floats = rng.random((2, len(seeds), 40))
+    codes[:, :3] = floats[:, :3] = np.nan  # queries without relevant rows
+    codes[0, 5] = np.nan
+    pairs = list(zip(seeds, codes, floats))
+    results = [result("a", seed, map=a, pr_area=a, mine=a) for seed, a, _ in pairs]
+    results += [result("float", seed, 0, "L2", map=b, pr_area=b, mine=b) for seed, _, b in pairs]
+    line, vectors = summarise(results)
+    there = ~np.isnan(codes)
+    expected = stats.ttest_rel(codes[there], floats[there]).confidence_interval(0.95)
+    interval = pytest.approx(tuple(expected))
+    assert line.above_vectors == {"map": interval, "mine": interval}  # pr_area is no mean of its values
+    assert vectors.above_vectors is None
+    assert json.loads(json.dumps(as_json([line])))["lines"][0]["above_vectors"]["map"] == [*expected]
+
+
+def test_there_is_no_interval_without_two_queries_or_with_other_queries():
+    assert paired_interval(np.array([0.5, np.nan]), np.array([0.1, 0.2])) is None
+    assert paired_interval(np.array([0.5, 0.75]), np.array([0.25, 0.5])) == (0.25, 0.25)
+    code, _ = summarise([result("a", 0, map=[0.5, 0.7]), result("float", 1, 0, "L2", map=[0.1, 0.2])])
+    assert code.above_vectors == {}
+    assert summarise([result("a", map=[0.5, 0.7])])[0].above_vectors is None
+
+
+def test_an_interval_covers_the_mean_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    draws = 0.3 + rng.standard_normal((4000, 6))
+    intervals = [paired_interval(each, np.zeros(6), 0.9) for each in draws]
+    share = np.mean([low <= 0.3 <= high for low, high in intervals])
+    assert abs(share - 0.9) < 4 * np.sqrt(0.9 * 0.1 / 4000)

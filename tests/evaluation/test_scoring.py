@@ -89,6 +89,13 @@ def test_means_are_nan_where_no_query_has_a_relevant_document():
     assert np.isnan([*scores.mean.values(), *scores.per_query["pr_area"]]).all()
 
 
+def test_scores_have_canonical_names():
+    plain = retrieval([rankings()], ["map", "pr_area", "ndcg@5"])
+    other = retrieval([rankings()], ["mAP", "PR_area", "nDCG@5"])
+    assert plain.mean == other.mean
+    assert list(other.per_query) == ["map", "pr_area", "ndcg@5"]
+
+
 def test_unknown_measures_and_no_queries_are_refused():
     with pytest.raises(ValueError, match=r"metric='mop': give one of .*pr_area"):
         retrieval([rankings()], ["mop"])
@@ -96,7 +103,7 @@ def test_unknown_measures_and_no_queries_are_refused():
         check_measures(["map", "mop"])
     with pytest.raises(ValueError, match="ties='random'"):
         check_measures(["map"], "random")
-    check_measures(["pr_area", "ndcg@7"], "id")
+    assert check_measures(["pr_area", "NDCG@7", "ndcg@7"], "id") == ["pr_area", "ndcg@7"]
     with pytest.raises(ValueError, match="there are no queries to score"):
         retrieval([])
 

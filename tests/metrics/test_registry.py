@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from structhash import metrics
-from structhash.metrics import names, ndcg, parse, tie_blocks
+from structhash.metrics import canonical, names, ndcg, parse, tie_blocks
 
 FORMS = "auc, map, map@k, map_hits@k, mrr, ndcg@k, ndcg_paper@k, pr_area, precision@k, recall@k, sndcg"
 NEW_METRIC = """
@@ -86,6 +86,34 @@ def test_private_files_and_contracts_are_no_metrics(add_file):
     for module in ("_added", "base"):
         add_file(module, '{"hidden": documents}')
     assert "hidden" not in names()
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("mAP", "map"),
+        ("MAP", "map"),
+        ("NDCG@10", "ndcg@10"),
+        ("nDCG@010", "ndcg@10"),
+        ("Precision@10", "precision@10"),
+    ],
+)
+def test_a_name_has_any_capitals(given, name):
+    blocks = tie_blocks([[1, 2, 3, 4]], [[0, 1, 0, 1]])
+    assert canonical(given) == canonical(name) == name
+    np.testing.assert_array_equal(parse(given)(blocks), parse(name)(blocks))
+
+
+def test_every_name_is_canonical():
+    for name in (form.replace("@k", "@3") for form in names()):
+        assert canonical(name) == canonical(name.upper()) == name
+
+
+def test_names_that_differ_in_capitals_alone_are_exact(add_file):
+    add_file("capital_metric", '{"capital@k": documents, "Capital@k": documents}')
+    assert (canonical("capital@3"), canonical("Capital@3")) == ("capital@3", "Capital@3")
+    with pytest.raises(ValueError, match="metric='CAPITAL@3': give one of Capital@k"):
+        canonical("CAPITAL@3")
 
 
 def test_two_metrics_of_one_name_are_refused(add_file):

@@ -28,7 +28,7 @@ def test_weighted_prefixes_score_as_scikit_learn_says(ax, digits):
 def test_usual_lengths_reach_from_one_bit_to_all(ax, digits):
     X, y = digits
     encoder = DistilHash(n_bits=20, random_state=0).fit(X[:150], y[:150])
-    prefix_quality(encoder, X[150:170], X[170:], y[150:170], y[170:], ax=ax)
+    prefix_quality(encoder, X[150:170], X[170:], y[150:170], y[170:], "mAP", ax=ax)
     lengths = ax.lines[0].get_xdata()
     assert (lengths[0], lengths[-1], len(lengths)) == (1, 20, 12)
     assert len(ax.lines) == 1

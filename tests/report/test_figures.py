@@ -12,9 +12,9 @@ from structhash.evaluation import Line
 from structhash.report.figures import bytes_of, pareto_front, quality_figures
 
 
-def line(method, n_bits, value, seconds=1.0, distance="plain"):
+def line(method, n_bits, value, seconds=1.0, distance="plain", **more):
     means = {"map": value}, {"map": [value]}, {}, {"map": 1.0}
-    return Line(method, distance, n_bits, [0], [], *means, 1.0, seconds, query_seconds=2 * seconds)
+    return Line(method, distance, n_bits, [0], [], *means, 1.0, seconds, query_seconds=2 * seconds, **more)
 
 
 LINES = [
@@ -42,13 +42,12 @@ def test_bytes():
 
 @pytest.mark.parametrize(("n_bits", "stored"), [(1, 1), (77, 1), (256, 1), (257, 2), (77 * 16, 2)])
 def test_the_number_of_a_class_is_stored(n_bits, stored):
-    for method in ("predicted_class", "predicted_class:confidence_bits=4"):
-        assert bytes_of(line(method, n_bits, 0.5), 384) == stored
-        assert bytes_of(line(method, n_bits, 0.5, distance="posterior"), 384) is None
+    assert bytes_of(line("a", n_bits, 0.5, one_hot=True), 384) == stored
+    assert bytes_of(line("a", n_bits, 0.5, one_hot=True, reads_floats=True), 384) is None
 
 
 def test_lines_of_floats_are_no_codes():
-    floats = line("predicted_class", 77, 0.9, distance="posterior")
+    floats = line("predicted_class", 77, 0.9, distance="posterior", reads_floats=True)
     page = quality_figures([*LINES, line("predicted_class", 77, 0.8), floats], "map", 64)
     found = tables(page)
     for name in ("bytes", "encoding time", "query time"):

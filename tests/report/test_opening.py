@@ -1,9 +1,11 @@
 """The first lines of a page about a comparison."""
 
 import html
+import json
 import re
 
 import pytest
+from scipy.stats import ttest_rel
 from sklearn.datasets import load_digits
 
 from structhash.evaluation import Line, as_json, compare, summarise
@@ -72,13 +74,53 @@ def test_equal_means_have_no_difference():
     assert "The vectors themselves: 0.500, the same." in text(opening(document(), lines))[0]
 
 
+@pytest.mark.parametrize(
+    ("value", "interval", "said"),
+    [
+        (0.7124, (0.4021, 0.4401), "0.421 above that of the float vectors, 0.291 (QUERIES: 0.402 to 0.440)."),
+        (0.1, (-0.21, -0.172), "0.191 below that of the float vectors, 0.291 (QUERIES: 0.172 to 0.210)."),
+        (
+            0.295,
+            (-0.002, 0.01),
+            "0.004 above that of the float vectors, 0.291 (QUERIES: 0.002 below to 0.010 above).",
+        ),
+        (
+            0.2912,
+            (-0.01, 0.01),
+            "the same as that of the float vectors, 0.291 (QUERIES: 0.010 below to 0.010 above).",
+        ),
+    ],
+)
+def test_the_difference_to_the_vectors_has_its_interval(value, interval, said):
+    lines = [
+        line("distilhash", 8, value, above_vectors={"map": interval, "auc": (0.5, 0.6)}),
+        line("float", 0, 0.291, distance="L2"),
+    ]
+    expected = f"mAP is {said}".replace("QUERIES", "95 percent interval over queries")
+    assert expected in text(opening(document(), lines))[0]
+
+
+@pytest.mark.parametrize("seeds", [[0], [0, 3]])
+def test_the_interval_of_a_page_is_that_of_its_queries(seeds):
+    X, y = load_digits(return_X_y=True)
+    lines = summarise(compare(["itq", "float"], X[:500], y[:500], bits=[8], seeds=seeds, measures=["map"]))
+    codes, vectors = (each.per_query["map"] for each in lines)
+    low, high = ttest_rel(vectors, codes).confidence_interval(0.95)
+    made = json.loads(json.dumps(as_json(lines, **document(500, seeds=seeds))))
+    made["options"] |= {"measures": ["map"], "methods": ["itq", "float"], "bits": [8]}
+    page = html.unescape(comparison_page(made))
+    assert low > 0
+    assert f"mAP is {vectors.mean() - codes.mean():.3f} below that of the float vectors" in page
+    assert f"(95 percent interval over queries: {low:.3f} to {high:.3f})." in page
+
+
 @pytest.mark.parametrize("p_value", [1.0, 1e-9])
 def test_a_line_that_compares_probabilities_is_no_code(p_value):
     """In documents of today the codes are tested among themselves; earlier ones tested them against it."""
     lines = [
         line("distilhash", 10, 0.7, p_value),
         line("predicted_class", 10, 0.6, 1e-9),
-        line("predicted_class", 10, 0.9, distance="posterior"),
+        line("predicted_class", 10, 0.9, distance="posterior", reads_floats=True),
     ]
     answer, _, best = text(opening(document(), lines))
     assert answer.startswith("distilhash stores 2 bytes a row: mAP 0.700.")

@@ -72,9 +72,9 @@ def test_times_have_two_digits(seconds, shown):
 @pytest.mark.parametrize("p_value", [1.0, 1e-9])
 def test_probabilities_have_no_bytes_and_are_not_the_best_code(p_value):
     about = [0], [], {"map": 0.5}, {"map": [0.5]}, {}
-    code = Line("predicted_class", "plain", 77, *about, {"map": p_value}, 1.0, 1.0)
+    code = Line("predicted_class", "plain", 77, *about, {"map": p_value}, 1.0, 1.0, one_hot=True)
     other = Line("b", "plain", 77, *about, {"map": 1e-9}, 1.0, 1.0)._replace(mean={"map": 0.4})
-    floats = code._replace(distance="posterior", mean={"map": 0.9}, p_value={"map": 1.0})
+    floats = code._replace(distance="posterior", reads_floats=True, mean={"map": 0.9}, p_value={"map": 1.0})
     page = "".join(results([code, other, floats], ["map"], 384))
     assert cells(page, 0)[1:5] == ["77", "0.500|best", "plain", "1"]
     assert cells(page, 1)[2] == ("0.400*|p < 0.001" if p_value == 1 else "0.400")  # tested against the floats

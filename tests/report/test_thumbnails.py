@@ -1,8 +1,10 @@
 """Image files of rows, made with Pillow and read back from what the page holds."""
 
 import base64
+import hashlib
 import io
 import os
+import uuid
 
 import numpy as np
 import pytest
@@ -71,6 +73,9 @@ def test_numbers_that_are_not_row_numbers_are_refused(tmp_path):
         ["img_9.png", "IMG_10.png", "img_11.png"],
         ["img_1.png", "img_1.jpg", "img_2.png"],
         ["img_1.png", "img_01.png", "img_2.png"],
+        ["img_9_cat.png", "img_10_dog.png", "img_11_cat.png"],
+        ["img_1_9cat.png", "img_1_10dog.png", "img_2_1.png"],
+        ["img_01_10a.png", "img_1_9b.png", "img_2.png"],
     ],
 )
 def test_numbers_whose_order_is_not_that_of_the_names_are_refused(tmp_path, names):
@@ -80,6 +85,29 @@ def test_numbers_whose_order_is_not_that_of_the_names_are_refused(tmp_path, name
     )
     with pytest.raises(ValueError, match=refused):
         image_files(folder, 3)
+
+
+def test_numbers_before_other_text_are_refused_where_the_orders_differ(tmp_path):
+    names = ["9_cat.png", "10_dog.png"]
+    folder = folder_of(tmp_path, names)
+    said = r"for 2 rows; 10_dog\.png is before 9_cat\.png by name but not by number; name the files by row"
+    with pytest.raises(ValueError, match=said):
+        image_files(folder, 2)
+    ids = np.array(["9_cat", "10_dog"], object)
+    assert names_of(folder, 2, ids) == names
+    (folder / "9_cat.png").rename(folder / "09_cat.png")
+    assert names_of(folder, 2) == ["09_cat.png", "10_dog.png"]
+
+
+def test_an_order_that_numbers_and_names_share_is_taken(tmp_path):
+    names = ["1_cat.png", "2_ant.png", "2_bee3.png", "cat_7.png", "dog_5.png", "x2y9.png", "x3y1.png"]
+    assert names_of(folder_of(tmp_path, names), len(names)) == names
+
+
+def test_digits_of_checksums_are_no_numbers(tmp_path):
+    names = [f"{hashlib.sha256(bytes([j])).hexdigest()}.png" for j in range(9)]
+    names += [f"{uuid.uuid5(uuid.NAMESPACE_URL, str(j))}.png" for j in range(9)]
+    assert names_of(folder_of(tmp_path, names), 18) == sorted(names)
 
 
 def test_leading_zeros_give_names_the_order_of_their_numbers(tmp_path):

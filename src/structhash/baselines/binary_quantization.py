@@ -63,6 +63,7 @@ class BinaryQuantization(Baseline):
     """
 
     own_distance_ = "rescored"
+    own_distance_reads_floats = True
     own_length = True
     variants = ("",)
     source = "practice with embeddings; Yamada et al. 2021"

@@ -73,6 +73,8 @@ class PredictedClass(SupervisedBaseline):
     """
 
     own_distance_ = "posterior"
+    own_distance_reads_floats = True
+    codes_are_one_hot = True
     own_length = True
     variants = ("", ":confidence_bits=4")
     magnitudes = (1 / MAX_SQUARABLE, MAX_SQUARABLE)

@@ -12,6 +12,7 @@ import numpy as np
 
 from structhash.evaluation.compare import Result
 from structhash.evaluation.found import Found
+from structhash.evaluation.methods import with_traits
 from structhash.evaluation.scoring import Scores
 
 __all__ = ["count_fits", "digest_of", "open_journal"]
@@ -102,4 +103,4 @@ def _read_fit(line: str) -> list[Result]:
         mean, per_query = each["scores"]
         each["found"] = Found(*each.get("found", ()))
         each["scores"] = Scores(mean, {name: np.array(values) for name, values in per_query.items()})
-    return [Result(**each) for each in found]
+    return [Result(**with_traits(each)) for each in found]

@@ -9,10 +9,17 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import check_positive, join_names
+from structhash._numerics.validation import check_positive
 from structhash.cli.console import Unfinished, say
 from structhash.cli.display import bar, print_facts, print_table
-from structhash.cli.inputs import Choices, check_columns, check_labels, read_judgements, split_methods
+from structhash.cli.inputs import (
+    Choices,
+    check_columns,
+    check_labels,
+    read_judgements,
+    split_methods,
+    where_labels_are,
+)
 from structhash.cli.outputs import check_output
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation.methods import Method, encoders_by_name, partner_counts, prepare
@@ -183,8 +190,8 @@ def _supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool,
     if several or encoder.needs_y():
         return check_labels(dataset, path, f"{method.name!r} learns from them")
     if dataset.y is None and encoder.takes_unlabeled:  # such a method uses labels where it finds them
-        columns = f" (columns {join_names(dataset.names)})" if dataset.names else ""
-        say("note", f"no labels found in {path}{columns}: learning without them")
+        held = where_labels_are(dataset)
+        say("note", f"no labels found in {path}{f' ({held})' if held else ''}: learning without them")
     return dataset.y
 
 

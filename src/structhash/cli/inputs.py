@@ -30,6 +30,7 @@ __all__ = [
     "split_measures",
     "split_methods",
     "split_numbers",
+    "where_labels_are",
 ]
 
 _Check = Callable[[Method], None]
@@ -65,9 +66,7 @@ def split_numbers(option: str, text: str, least: int) -> list[int]:
 
 def split_measures(texts: Iterable[str] | None) -> list[str]:
     """Names of measures from an option that is repeated or has commas; the usual ones by default."""
-    names = [name.strip() for text in texts or MEASURES for name in text.split(",")]
-    check_measures(names)
-    return list(dict.fromkeys(names))
+    return check_measures(name.strip() for text in texts or MEASURES for name in text.split(","))
 
 
 def split_methods(text: str, check: _Check | None = None) -> list[Method]:
@@ -136,6 +135,13 @@ def check_columns(names: list[str] | None, path: Path, needed: list[str] | None,
         )
 
 
+def where_labels_are(data: Dataset) -> str:
+    """What a file holds and where labels are looked for; ``""`` where files of its kind have no labels."""
+    if not data.held:
+        return ""
+    return f"it holds {join_names(data.held)}, and labels are y or label; name others by --label"
+
+
 def check_labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:
     """Labels of a data set, one value a row.
 
@@ -158,8 +164,7 @@ def check_labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:
     """
     if data.y is None:
         raise ValueError(
-            f"{path} holds no labels y, but {why}; use a .npz with y or a .csv with a column y, or name the "
-            "labels by --label"
+            f"{path} holds no labels y, but {why}; {where_labels_are(data) or 'use a .npz or .csv with y'}"
         )
     try:
         values, index = read_classes(data.y, len(data.X))

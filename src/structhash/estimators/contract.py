@@ -38,6 +38,8 @@ class EncoderContract:
         Whether the codes were learned from judgements. `fit` may take judgements and yet not use them.
     own_distance_ : str or None
         The name of the method's own distance, where it has one besides the Hamming distances.
+    own_distance_reads_floats : bool
+        Whether the own distance compares floats of both rows, such as class probabilities, and not codes.
     prefix_weights_ : ndarray (n_bits, n_bits) or None
         Row t - 1 holds the weights of the first t bits, where a method learns bit by bit.
     takes_supervision : bool
@@ -47,6 +49,8 @@ class EncoderContract:
     codes_are_bits : bool
         Whether codes are compared bit by bit. Otherwise a byte is a number, such as that of a centroid, and
         only queries of `HashEncoder.prepare_queries` find rows.
+    codes_are_one_hot : bool
+        Whether the place of the last bit that is set says all of a code. A row then stores this number.
     own_length : bool
         Whether ``n_bits=None`` is allowed and means a length that the method derives from the rows.
     column_names_ : list of str or None
@@ -69,9 +73,11 @@ class EncoderContract:
     column_names_: list[str] | None = None
     judged_ = False
     own_distance_: str | None = None
+    own_distance_reads_floats: ClassVar[bool] = False
     takes_supervision: ClassVar[bool] = False
     takes_unlabeled: ClassVar[bool] = False
     codes_are_bits: ClassVar[bool] = True
+    codes_are_one_hot: ClassVar[bool] = False
     own_length: ClassVar[bool] = False
     fitted_fields: ClassVar[Fields | None] = None
     magnitudes: ClassVar[tuple[float, float]] = (0.0, np.inf)

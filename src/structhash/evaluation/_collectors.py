@@ -57,6 +57,11 @@ class CurveCollector(Collector):
 _SPECIAL = {"pr_area": CurveCollector}  # measures whose mean is not the mean of their values
 
 
+def is_mean_of_queries(name: str) -> bool:
+    """Whether the mean of the measure of this canonical name is the mean of the values of its queries."""
+    return name not in _SPECIAL
+
+
 def collector(name: str) -> Collector:
     """A new collector for the measure of this name; ValueError if no measure has it."""
-    return _SPECIAL.get(name, Collector)(name)
+    return _SPECIAL.get(metrics.canonical(name), Collector)(name)

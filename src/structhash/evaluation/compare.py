@@ -16,7 +16,7 @@ from structhash._numerics.matrices import read_matrix
 from structhash._numerics.validation import MAX_BITS, check_count, check_list, describe
 from structhash.evaluation.found import FirstFound, Found
 from structhash.evaluation.instances import inside_class, nearest_in_class
-from structhash.evaluation.methods import Method, as_method
+from structhash.evaluation.methods import Method, as_method, code_traits
 from structhash.evaluation.protocols import Protocol, find_protocol
 from structhash.evaluation.query_time import query_seconds
 from structhash.evaluation.reading import read_codes
@@ -61,6 +61,8 @@ class Result(NamedTuple):
         Of one query, see `structhash.evaluation.query_time.query_seconds`; None where it is not timed.
     sizes : sequence of int
         Numbers of training rows, queries and database rows of the split; empty where they are not known.
+    reads_floats, one_hot : bool
+        See `code_traits`.
     """
 
     method: str
@@ -75,6 +77,8 @@ class Result(NamedTuple):
     found: Found = Found()
     query_seconds: float | None = None
     sizes: Sequence[int] = ()
+    reads_floats: bool = False
+    one_hot: bool = False
 
 
 class Request(NamedTuple):
@@ -162,12 +166,11 @@ def check_request(
         If a method, a setting or a measure is not known, or a number is not allowed.
     """
     lengths, draws = check_list("bits", bits), check_list("seeds", seeds)
-    names = check_list("measures", measures)
     for n_bits in lengths:
         check_count("bits", n_bits, most=MAX_BITS)
     for seed in draws:
         check_count("seeds", seed, least=0, most=2**32 - 1)
-    check_measures(names, ties)
+    names = check_measures(measures, ties)
     parsed = [as_method(method) for method in check_list("methods", methods)]
     if failures not in ("raise", "keep"):
         raise ValueError(f"failures={describe(failures)}: give 'raise' or 'keep'")
@@ -293,7 +296,7 @@ def _check_sizes(name: str, protocol: Protocol, n_queries: int, n_train: int | N
 
 def _check_measures(name: str, protocol: Protocol, measures: Iterable[str] | None) -> list[str]:
     """The measures, by default those of the protocol; ValueError for one that its rankings do not have."""
-    names = check_list("measures", protocol.measures if measures is None else measures)
+    names = check_measures(protocol.measures if measures is None else measures)
     if protocol.inside_class and "pr_area" in names:
         raise ValueError(
             f"measures={describe(names)}: pr_area needs rankings of one length, and protocol={name!r} ranks "
@@ -362,6 +365,7 @@ def measure_task(method: Method, n_bits: int, task: Task, measures: list[str], t
         scores, found = _score(blocks, task, measures, ties)
         about = ", ".join(filter(None, (chosen, read.chosen)))
         more: dict[str, Any] = {"found": found, "query_seconds": timed.get(distance), "sizes": task.sizes}
+        more |= code_traits(encoder, distance)
         yield Result(method.name, distance, n_bits, task.seed, about, scores, *seconds, **more)
 
 

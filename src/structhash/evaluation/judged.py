@@ -16,7 +16,7 @@ from structhash._numerics.validation import check_count
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation.compare import Fit, Request, Result, check_request, run_fits
 from structhash.evaluation.found import FirstFound
-from structhash.evaluation.methods import Method, parse_method, partner_counts, prepare
+from structhash.evaluation.methods import Method, code_traits, parse_method, partner_counts, prepare
 from structhash.evaluation.query_time import query_seconds
 from structhash.evaluation.reading import ReadCodes, read_codes
 from structhash.evaluation.scoring import (
@@ -237,6 +237,7 @@ def _measure(method: Method, n_bits: int, task: _Task, measures: list[str], ties
         first = noted.found(asked, np.arange(len(task.X)))
         sizes = len(task.X), len(asked), len(task.X)  # all documents train
         more: dict[str, Any] = {"found": first, "query_seconds": timed.get(distance), "sizes": sizes}
+        more |= {} if method.is_float else code_traits(method.encoders[0], distance)
         yield Result(method.name, distance, n_bits, task.seed, about, scores, *times, **more)
 
 

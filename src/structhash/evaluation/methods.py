@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -19,12 +20,14 @@ __all__ = [
     "VARIANTS",
     "Method",
     "as_method",
+    "code_traits",
     "encoders_by_name",
     "every_method",
     "parse_method",
     "partner_counts",
     "prepare",
     "split_specs",
+    "with_traits",
 ]
 
 VARIANTS = (  # of DistilHash: for classes without labels, and without any labels
@@ -114,6 +117,43 @@ class Method(NamedTuple):
 def encoders_by_name() -> dict[str, type[HashEncoder]]:
     """Every class of encoder, by its name in method specs."""
     return {**ESTIMATORS, **classes("baselines")}
+
+
+def code_traits(encoder: HashEncoder | type[HashEncoder], distance: str) -> dict[str, bool]:
+    """What a line of results says about the codes of its method.
+
+    Parameters
+    ----------
+    encoder : HashEncoder, or its class
+    distance : str
+        The distance of the line.
+
+    Returns
+    -------
+    dict of bool
+        ``"reads_floats"``: whether the distance compares floats of both rows. ``"one_hot"``: whether the place
+        of the last bit that is set says all of a code.
+
+    Examples
+    --------
+    >>> from structhash.baselines.predicted_class import PredictedClass
+    >>> code_traits(PredictedClass, "plain")
+    {'reads_floats': False, 'one_hot': True}
+    """
+    reads_floats = encoder.own_distance_reads_floats and distance == encoder.own_distance_
+    return {"reads_floats": reads_floats, "one_hot": encoder.codes_are_one_hot}
+
+
+def with_traits(saved: dict[str, Any]) -> dict[str, Any]:
+    """A saved line or result with its `code_traits`.
+
+    Those that an earlier version did not save are those of the method in `encoders_by_name`. A method that is
+    not there has plain codes.
+    """
+    if {"reads_floats", "one_hot"} <= saved.keys():
+        return saved
+    encoder = encoders_by_name().get(re.split("[:@]", saved["method"])[0], HashEncoder)
+    return code_traits(encoder, saved["distance"]) | saved
 
 
 def parse_method(spec: str) -> Method:

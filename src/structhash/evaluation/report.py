@@ -7,15 +7,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t as student
 from scipy.stats import ttest_rel
 
+from structhash.evaluation._collectors import is_mean_of_queries
 from structhash.evaluation.compare import Result
+from structhash.evaluation.methods import with_traits
 
-__all__ = ["SIGNIFICANCE_LEVEL", "Line", "as_json", "as_table", "from_json", "paired_test", "summarise"]
+__all__ = [
+    "SIGNIFICANCE_LEVEL",
+    "Line",
+    "as_json",
+    "as_table",
+    "from_json",
+    "paired_interval",
+    "paired_test",
+    "summarise",
+]
 
 SIGNIFICANCE_LEVEL = 0.05  # of the paired tests
 
-_FLOAT_DISTANCES = frozenset({"posterior", "rescored"})  # of methods with codes: they read floats of both rows
 _ROUNDING = 1e-12  # differences whose range is smaller, relative to the largest, are equal
 
 
@@ -47,6 +58,11 @@ class Line(NamedTuple):
         Mean over the seeds; None where it was not timed.
     sizes : sequence of sequences of int
         Numbers of training rows, queries and database rows for each seed; empty where they are not known.
+    reads_floats, one_hot : bool
+        See `structhash.evaluation.methods.code_traits`.
+    above_vectors : dict of (float, float) or None
+        `paired_interval` of each measure against the float vectors, above 0 where the line is better. A measure
+        whose mean is not the mean of its values is missing. None where there are no float vectors.
     """
 
     method: str
@@ -63,11 +79,14 @@ class Line(NamedTuple):
     error: str = ""
     query_seconds: float | None = None
     sizes: Sequence[Sequence[int]] = ()
+    reads_floats: bool = False
+    one_hot: bool = False
+    above_vectors: dict[str, tuple[float, float]] | None = None
 
     @property
     def is_code(self) -> bool:
         """Whether rows are compared by their codes, not by float vectors or class probabilities."""
-        return bool(self.n_bits) and self.distance not in _FLOAT_DISTANCES
+        return bool(self.n_bits) and not self.reads_floats
 
 
 def summarise(results: Iterable[Result]) -> list[Line]:
@@ -99,7 +118,10 @@ def summarise(results: Iterable[Result]) -> list[Line]:
             continue
         for place, p_value in zip(places, _p_values([lines[place] for place in places])):
             lines[place] = lines[place]._replace(p_value=p_value)
-    return lines
+    vectors = next((line for line in lines if not line.n_bits and not line.error), None)
+    if vectors is None:
+        return lines
+    return [line._replace(above_vectors=_above(line, vectors)) if line.n_bits else line for line in lines]
 
 
 def as_table(lines: Sequence[Line]) -> str:
@@ -152,7 +174,7 @@ def as_json(lines: Sequence[Line], **about: Any) -> dict[str, Any]:
 
 def from_json(document: dict[str, Any]) -> list[Line]:
     """Turn a document of `as_json` back into lines, without per-query scores."""
-    return [Line(**line, per_query={}) for line in document["lines"]]
+    return [Line(**with_traits(line), per_query={}) for line in document["lines"]]
 
 
 def _average(group: list[Result]) -> Line:
@@ -176,6 +198,8 @@ def _average(group: list[Result]) -> Line:
         error=first.error,
         query_seconds=float(np.mean(timed)) if len(timed) == len(group) else None,
         sizes=[result.sizes for result in group] if all(result.sizes for result in group) else [],
+        reads_floats=first.reads_floats,
+        one_hot=first.one_hot,
     )
 
 
@@ -213,6 +237,18 @@ def _holm(p_values: list[float]) -> list[float]:
     return corrected
 
 
+def _above(line: Line, vectors: Line) -> dict[str, tuple[float, float]]:
+    """`Line.above_vectors` of a line; empty where it failed, or its queries are not those of the vectors."""
+    if line.error or line.seeds != vectors.seeds:
+        return {}
+    found = {
+        measure: paired_interval(values, vectors.per_query[measure])
+        for measure, values in line.per_query.items()
+        if is_mean_of_queries(measure)
+    }
+    return {measure: interval for measure, interval in found.items() if interval is not None}
+
+
 def paired_test(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """p-value of the paired t-test over the queries that both have a value for.
 
@@ -225,3 +261,41 @@ def paired_test(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     if np.ptp(difference) <= _ROUNDING * np.abs(difference).max():
         return 0.0
     return float(ttest_rel(a[valid], b[valid]).pvalue)
+
+
+def paired_interval(
+    a: NDArray[np.float64], b: NDArray[np.float64], level: float = 0.95
+) -> tuple[float, float] | None:
+    """Confidence interval of the mean of a - b, over the queries that both have a value for.
+
+    It is the interval of the paired t-test, from m - t s / sqrt(n) to m + t s / sqrt(n). The n differences have
+    the mean m and the standard deviation s; t is the quantile (1 + level) / 2 of Student's distribution with
+    n - 1 degrees of freedom (Student 1908, https://doi.org/10.2307/2331554). It covers other queries for the
+    same models, as `paired_test` does. It does not cover other training runs.
+
+    Parameters
+    ----------
+    a, b : ndarrays (n_queries,)
+        Values of the same queries in the same order; nan where a query has none.
+    level : float
+        The probability that the interval covers the mean.
+
+    Returns
+    -------
+    (float, float) or None
+        None for fewer than two queries.
+
+    Examples
+    --------
+    >>> low, high = paired_interval(np.array([0.9, 0.8, 0.7]), np.array([0.5, 0.6, 0.4]))
+    >>> round(low, 3), round(high, 3)
+    (0.052, 0.548)
+    """
+    difference = a - b
+    difference = difference[~np.isnan(difference)]
+    n = len(difference)
+    if n < 2:
+        return None
+    mean = difference.mean()
+    half = student.ppf((1 + level) / 2, n - 1) * difference.std(ddof=1) / np.sqrt(n)
+    return float(mean - half), float(mean + half)

@@ -106,8 +106,8 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
     blocks : iterable of (distances (q, n), relevance (q, n))
         A block holds the distances of some queries to the whole database. Relevance is bool, or int grades.
     measures : iterable of str
-        Names that `structhash.metrics.parse` accepts. The mean of ``"pr_area"`` is the area under the mean
-        precision / mean recall curve, not the mean of the areas.
+        Names that `structhash.metrics.parse` accepts; the scores have the canonical ones. The mean of
+        ``"pr_area"`` is the area under the mean precision / mean recall curve, not the mean of the areas.
     ties : str
         ``"expected"`` takes the mean over all orders of equal distances; ``"id"`` orders them by row number.
 
@@ -128,7 +128,7 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
     >>> retrieval([block], ["precision@2"]).mean
     {'precision@2': 0.5}
     """
-    collectors = {name: collector(name) for name in check_list("measures", measures)}
+    collectors = {metrics.canonical(name): collector(name) for name in check_list("measures", measures)}
     n_blocks = 0
     for distances, relevance in blocks:
         tied = metrics.tie_blocks(distances, relevance, ties)
@@ -143,11 +143,11 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
     )
 
 
-def check_measures(measures: Iterable[str], ties: str = "expected") -> None:
-    """Refuse names that are not measures, and an unknown word for `ties`; ValueError lists what is allowed."""
-    for name in check_list("measures", measures):
-        collector(name)
+def check_measures(measures: Iterable[str], ties: str = "expected") -> list[str]:
+    """The canonical names of measures, each once; ValueError for any other name, or another word for `ties`."""
+    names = [metrics.canonical(name) for name in check_list("measures", measures)]
     metrics.tie_blocks(np.zeros((0, 0)), np.zeros((0, 0), bool), ties)
+    return list(dict.fromkeys(names))
 
 
 def same_label(y_queries: NDArray[Any], y: NDArray[Any]) -> Relevance:

@@ -34,6 +34,8 @@ class Dataset(NamedTuple):
         Ids of the rows: int64, or an object array of str.
     id_candidates : tuple of str
         Where the file has no ids: names of columns that are left out and may hold them.
+    held : tuple of str
+        Names of all columns or arrays that the file has; empty where labels have no name in files of its kind.
     """
 
     X: NDArray[Any]
@@ -44,6 +46,7 @@ class Dataset(NamedTuple):
     label: str | None = None
     ids: NDArray[Any] | None = None
     id_candidates: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, Any]:
         """Sizes and dtypes, as `structhash info` prints them.

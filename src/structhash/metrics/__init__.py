@@ -26,7 +26,7 @@ from structhash.metrics.precision import precision
 from structhash.metrics.precision_recall import pr_area, pr_area_per_query, precision_recall_curve
 from structhash.metrics.recall import recall
 from structhash.metrics.reciprocal_rank import reciprocal_rank
-from structhash.metrics.registry import names, parse
+from structhash.metrics.registry import canonical, names, parse
 from structhash.metrics.sndcg import sndcg
 from structhash.metrics.tie_blocks import MAX_GRADE, TieBlocks, tie_blocks, without_self
 
@@ -35,6 +35,7 @@ __all__ = [
     "TieBlocks",
     "auc",
     "average_precision",
+    "canonical",
     "merge_ties",
     "names",
     "ndcg",

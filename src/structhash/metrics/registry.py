@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from structhash._numerics.validation import describe
 from structhash.metrics.tie_blocks import TieBlocks
 
-__all__ = ["names", "parse"]
+__all__ = ["canonical", "names", "parse"]
 
 _PACKAGE = __name__.rpartition(".")[0]
 _NO_METRICS = ("base", "registry", "tie_blocks")
@@ -34,8 +34,25 @@ def names() -> list[str]:
     return sorted(_named())
 
 
+def canonical(name: str) -> str:
+    """The name of a metric as `names` spells it, of a name in any capitals.
+
+    ValueError if there is no such metric, or if several differ in capitals alone and none is spelled so.
+
+    >>> from structhash.metrics import canonical
+    >>> canonical("mAP"), canonical("nDCG@10")
+    ('map', 'ndcg@10')
+    """
+    word, at, k = name.partition("@") if isinstance(name, str) else ("", "", "")
+    form, known = word + "@k" if at else word, names()
+    found = [form] if form in known else [each for each in known if each.lower() == form.lower()]
+    if len(found) != 1 or (at and not (k.isdecimal() and int(k) > 0)):
+        raise ValueError(f"metric={describe(name)}: give one of {', '.join(known)}, with an integer k >= 1")
+    return f"{found[0].removesuffix('k')}{int(k)}" if at else found[0]
+
+
 def parse(name: str) -> Callable[[TieBlocks], NDArray[np.float64]]:
-    """Return the metric with this text name, a function of tie blocks.
+    """Return the metric with this text name, in any capitals: a function of tie blocks.
 
     "ndcg@10" has the standard discount and "ndcg_paper@10" the paper's; both have the ideal normaliser. "map"
     divides by the relevant documents, "map_hits@10" by the hits among the first 10. "mrr" is
@@ -47,10 +64,8 @@ def parse(name: str) -> Callable[[TieBlocks], NDArray[np.float64]]:
     >>> parse("precision@2")(tie_blocks([[1, 2, 3]], [[0, 1, 0]]))
     array([0.5])
     """
-    word, at, k = name.partition("@") if isinstance(name, str) else ("", "", "")
-    function = _named().get(word + "@k" if at else word)
-    if function is None or (at and not (k.isdecimal() and int(k) > 0)):
-        raise ValueError(f"metric={describe(name)}: give one of {', '.join(names())}, with an integer k >= 1")
+    word, at, k = canonical(name).partition("@")
+    function = _named()[word + "@k" if at else word]
     return partial(function, k=int(k)) if at else function
 
 

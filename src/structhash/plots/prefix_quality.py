@@ -10,6 +10,7 @@ import numpy as np
 from structhash._numerics.validation import check_count, check_list
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation.scoring import Relevance, code_blocks, retrieval, same_label
+from structhash.metrics import canonical
 from structhash.plots._drawing import COLOURS, MARKERS, given_or_new
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def prefix_quality(
     """
     if bits is None:
         bits = np.unique(np.linspace(1, encoder.n_bits_, _N_LENGTHS).round().astype(int)).tolist()
-    lengths = check_list("bits", bits)
+    lengths, measure = check_list("bits", bits), canonical(measure)
     for n_bits in lengths:
         check_count("bits", n_bits, most=encoder.n_bits_)
     curves = _curves(encoder, Q, X, same_label(y_queries, y), measure, lengths)

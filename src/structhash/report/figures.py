@@ -16,7 +16,6 @@ from structhash.report.svg import N_COLOURS, Axis, Series, chart
 __all__ = ["bytes_of", "method_colours", "milliseconds", "pareto_front", "quality_figures"]
 
 _FLOAT_BYTES = 4  # of a coordinate
-_ONE_HOT = frozenset({"predicted_class"})  # methods whose code is the number of a class
 _ABOUT_BYTES = (
     f"A coordinate of a float vector takes {_FLOAT_BYTES} bytes. A distance that is not a Hamming distance may "
     "read more than the bytes of the code."
@@ -44,15 +43,15 @@ class _Abscissa(NamedTuple):
 def bytes_of(line: Line, n_features: int) -> int | None:
     """Bytes that a row takes: whole bytes of a code, four for each coordinate of a float vector.
 
-    The name of a distance says which bits it stores beside the code. Methods of `_ONE_HOT` store which bit is
-    the last one set. It is None for a distance that reads floats beside codes: how many is not known.
+    The name of a distance says which bits it stores beside the code. One-hot codes are stored as the place of
+    the bit that is set. It is None for a distance that reads floats beside codes: how many is not known.
 
     >>> bytes_of(Line("rabitq", "factors, +64 bits", 20, [], [], {}, {}, {}, {}, 0, 0), 100)
     11
     """
     if not line.is_code:
         return None if line.n_bits else _FLOAT_BYTES * n_features
-    if re.split("[:@]", line.method)[0] in _ONE_HOT:
+    if line.one_hot:
         return max(1, -(-(line.n_bits - 1).bit_length() // 8))
     more = re.search(r"\+(\d+) bits", line.distance)
     return -(-line.n_bits // 8) + (-(-int(more[1]) // 8) if more else 0)

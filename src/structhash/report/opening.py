@@ -85,7 +85,7 @@ def _answer(lines: Sequence[Line], measure: str, n_features: int) -> list[str]:
     plural = "" if size == 1 else "s"
     said = [f"{best.method} stores {size:,} byte{plural} a row{place}: {name} {value:.3f}."]
     if vectors is not None:
-        said.append(f"The vectors themselves: {_beside(vectors, best, measure)}.")
+        said.append(_against_vectors(best, vectors, measure, name))
     others = [x for x in codes if not _is_ours(x) and x.method != best.method]
     others = [x for x in others if bytes_of(x, n_features) == size]
     if others:
@@ -94,6 +94,24 @@ def _answer(lines: Sequence[Line], measure: str, n_features: int) -> list[str]:
         head = f"{other.method}, the best other code of {size:,} byte{plural}"
         said.append(f"{head}: {_beside(other, best, measure)}{tested}.")
     return said
+
+
+def _against_vectors(best: Line, vectors: Line, measure: str, name: str) -> str:
+    """How far the best code is from the float vectors, with the interval where the document has it."""
+    interval = (best.above_vectors or {}).get(measure)
+    if interval is None:
+        return f"The vectors themselves: {_beside(vectors, best, measure)}."
+    difference = best.mean[measure] - vectors.mean[measure]
+    size, (low, high) = f"{abs(difference):.3f}", interval
+    word = f"{size} {'above' if difference > 0 else 'below'}" if float(size) else "the same as"
+    if low < 0 < high:
+        covered = f"{-low:.3f} below to {high:.3f} above"
+    else:
+        covered = " to ".join(f"{bound:.3f}" for bound in sorted((abs(low), abs(high))))
+    return (
+        f"{name} is {word} that of the float vectors, {vectors.mean[measure]:.3f} (95 percent interval over "
+        f"queries: {covered})."
+    )
 
 
 def _is_ours(line: Line) -> bool:

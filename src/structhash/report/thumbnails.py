@@ -19,6 +19,7 @@ from structhash.report.elements import Html, element
 __all__ = ["file_name", "image_files", "thumbnail"]
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
+_CHECKSUM = re.compile("(?=.*[a-f])[0-9a-f-]{16,}")  # the name of a file that is named by its content
 _SIDE = 80  # pixels of a thumbnail, at most; a page has some hundreds of them
 _SMALL_SIDE = 48  # pixels up to which single pixels are shown
 _QUALITY = 75  # of its JPEG file
@@ -29,7 +30,8 @@ def image_files(folder: Path, n_rows: int, ids: NDArray[Any] | None = None) -> l
 
     With ids, a row's file is the one that its id names, with or without the ending; the file of a number may
     have leading zeros. Other files are left out. Without ids, there is one file a row. Names that are all
-    numbers are row numbers from 0; other names have the order of the rows.
+    numbers are row numbers from 0. Other names, sorted as text, have the order of the rows; they are refused
+    where their numbers would order them differently.
 
     Parameters
     ----------
@@ -138,18 +140,30 @@ def _named(names: Sequence[str], ids: Sequence[str], kind: str, held: str, are_n
 
 
 def _check_order(names: Sequence[str], held: str) -> None:
-    """Refuse sorted names that differ in numbers, case and ending alone, unless their numbers increase."""
-    last: dict[str, tuple[list[int], str]] = {}
+    """Refuse sorted names if numbers after the same text do not increase: their rows may be in either order.
+
+    A checksum has digits that count nothing. Two names that differ in leading zeros, case and ending alone are
+    refused, too.
+    """
+    last: dict[tuple[str | int, ...], tuple[int, str]] = {}  # number and name, by what stands before it
+    whole: dict[tuple[str | int, ...], str] = {}
     for name in names:
         stem = Path(name).stem.casefold()
-        text, numbers = re.sub("[0-9]+", "0", stem), [int(each) for each in re.findall("[0-9]+", stem)]
-        before, other = last.get(text, ([], ""))
-        if numbers and before >= numbers:
+        if _CHECKSUM.fullmatch(stem):
+            continue
+        parts = [int(part) if place % 2 else part for place, part in enumerate(re.split("([0-9]+)", stem))]
+        other = whole.get(tuple(parts), "") if len(parts) > 1 else ""
+        for place in range(1, len(parts), 2):
+            number, before = int(parts[place]), tuple(parts[:place])
+            largest, named = last.get(before, (-1, ""))
+            other = named if largest > number else other
+            last[before] = number, name
+        if other:
             raise ValueError(
                 f"{held}; {other} is before {name} by name but not by number; name the files by row numbers "
-                "from 0, or with leading zeros"
+                "from 0, by ids that the data have, or with leading zeros"
             )
-        last[text] = numbers, name
+        whole[tuple(parts)] = name
 
 
 def _eight_bits(opened: Any, Image: Any) -> Any:

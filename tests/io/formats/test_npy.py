@@ -18,7 +18,7 @@ def test_a_matrix_is_read_as_X(tmp_path):
     data = read(str(tmp_path / "data.npy"))
     assert isinstance(data, Dataset)
     np.testing.assert_array_equal(data.X, X)
-    assert data[1:] == (None,) * 6 + ((),)
+    assert data[1:] == (None,) * 6 + ((), ())
     assert os.listdir(tmp_path) == ["data.npy"]
 
 

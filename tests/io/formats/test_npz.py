@@ -73,7 +73,7 @@ def test_the_array_of_labels_may_be_named(tmp_path):
     assert (data.y.tolist(), data.label) == ([0, 1, 2], "Y")
     assert read(tmp_path / "data.npz").label == "y"
     assert read(tmp_path / "data.npz", label="none").y is None
-    with pytest.raises(ValueError, match="it has no array 'z'; it holds X, Y, y"):
+    with pytest.raises(ValueError, match="it has no array 'z'; its arrays are X, Y, y"):
         read(tmp_path / "data.npz", label="z")
 
 

@@ -38,7 +38,8 @@ def test_rows_are_the_embeddings_and_labels_are_a_column(model, table):
     expected = np.array([mean_vector(text) for text in TEXTS])
     np.testing.assert_allclose(data.X, expected, rtol=1e-6)
     assert (data.y.tolist(), data.label) == (["pet", "pet", "wild", "pet"], "kind")
-    assert read(table, text="title", text_model=model).y is None
+    unlabelled = read(table, text="title", text_model=model)
+    assert (unlabelled.y, unlabelled.held) == (None, ("id", "title", "kind"))
     rows = read_rows(table, text="title", text_model=model)
     assert (rows.shape, rows.names) == ((4, 5), data.names)
     np.testing.assert_array_equal(np.concatenate([*rows.blocks]), data.X)
@@ -70,6 +71,7 @@ def test_parts_are_one_data_set(model, table):
     (table.parent / "texts2.csv").write_text("id,title,kind\n5,dog,pet\n")
     data = read(table.parent / "*.csv", text="title", text_model=model)
     np.testing.assert_allclose(data.X[4], VECTORS[WORDS.index("dog")])
+    assert data.held == ("id", "title", "kind")
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def choose_columns(
     left_out = [] if ignore == [NONE] else list(ignore)
     for name in [*left_out, *([] if label in (None, NONE) else [label])]:
         if name not in names:
-            raise ValueError(f"it has no column {describe(name)}; its columns are {join_names(names)}")
+            raise ValueError(not_among(name, names))
     if label is not None and label in left_out:
         raise ValueError(f"column {describe(label)} is to be the label and to be ignored; give one of the two")
     rest = [name for name in names if name not in left_out]
@@ -141,6 +141,11 @@ def choose_columns(
         raise ValueError(_which_are_features(doubtful))
     kept = [j for j, name in enumerate(names) if name != chosen and name not in left_out]
     return Columns(names, place, kept, bool(ignore), [])
+
+
+def not_among(name: str, names: Sequence[str], kind: str = "column") -> str:
+    """What is wrong where the caller names a column, or an array, that the file does not have."""
+    return f"it has no {kind} {describe(name)}; its {kind}s are {join_names(names)}"
 
 
 def _check_known(

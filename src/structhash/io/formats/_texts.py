@@ -47,12 +47,13 @@ class _Model(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """The texts of a file, and its labels with the name of their column."""
+    """The texts of a file, and its labels with the name of their column and those of all columns."""
 
     texts: list[str]
     labels: list[str]
     label: str | None
     id_candidates: tuple[str, ...]
+    held: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ class Texts(Format):
         rows = self._embedded(path, table.texts)
         y = as_labels(table.labels) if table.labels else None
         X = np.concatenate([*rows.blocks])
-        return Dataset(X, y, names=rows.names, label=table.label, id_candidates=table.id_candidates)
+        data = Dataset(X, y, names=rows.names, label=table.label, held=table.held)
+        return data._replace(id_candidates=table.id_candidates)
 
     def rows(self, path: Path, queries: bool = False) -> Rows:
         """Read all texts, and embed them a block at a time."""
@@ -146,7 +148,8 @@ class Texts(Format):
         if (missing := missing_label(labels)) is not None:
             raise ValueError(f"the label of row {missing} is missing; give each row a label")
         candidates = tuple(filter(is_id_name, columns.left_out))
-        return _Table(texts, labels, None if columns.label is None else names[columns.label], candidates)
+        label = None if columns.label is None else names[columns.label]
+        return _Table(texts, labels, label, candidates, tuple(names))
 
 
 @functools.lru_cache(maxsize=1)

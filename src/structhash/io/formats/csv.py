@@ -144,7 +144,8 @@ class Csv(Format):
         y = None if columns.label is None else as_labels(labels)
         label = None if columns.label is None else columns.names[columns.label]
         candidates = tuple(filter(is_id_name, columns.left_out))
-        data = Dataset(X, y, names=features if header else None, label=label, id_candidates=candidates)
+        names, held = features if header else None, tuple(columns.names)
+        data = Dataset(X, y, names=names, label=label, id_candidates=candidates, held=held)
         return data, columns.left_out
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from structhash._numerics.validation import describe, join_names
 from structhash.io._opening import guard
 from structhash.io.dataset import Dataset
-from structhash.io.formats._columns import NONE, find_label, is_id_name
+from structhash.io.formats._columns import NONE, find_label, is_id_name, not_among
 from structhash.io.formats.base import Format, Rows, block_slices, checked_rows
 
 __all__ = ["Npz"]
@@ -55,7 +55,7 @@ class Npz(Format):
         arrays: dict[str, Any] = {part: _load(path, name) for part, name in parts.items()}
         if ignored := [name for name in names if name not in parts.values()]:
             _LOG.warning("%s: ignored the arrays %s", path, join_names(ignored))
-        return Dataset(**arrays, label=label, id_candidates=self._id_candidates(names))
+        return Dataset(**arrays, label=label, id_candidates=self._id_candidates(names), held=tuple(names))
 
     def rows(self, path: Path, queries: bool = False) -> Rows:
         """Read X or Q in blocks, without the other arrays; an array in Fortran order is read whole."""
@@ -92,9 +92,7 @@ class Npz(Format):
             except ValueError as error:
                 raise ValueError(f"cannot read {path}: {error}") from None
         if self.label != NONE and self.label not in names:
-            raise ValueError(
-                f"cannot read {path}: it has no array {describe(self.label)}; it holds {join_names(names)}"
-            )
+            raise ValueError(f"cannot read {path}: {not_among(self.label, names, 'array')}")
         return None if self.label == NONE else self.label
 
 

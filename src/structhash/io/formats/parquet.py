@@ -23,7 +23,14 @@ from structhash._numerics.arrow import (
 )
 from structhash._numerics.validation import describe, join_names
 from structhash.io.dataset import Dataset
-from structhash.io.formats._columns import NONE, check_row_numbers, choose_columns, find_label, id_candidates
+from structhash.io.formats._columns import (
+    NONE,
+    check_row_numbers,
+    choose_columns,
+    find_label,
+    id_candidates,
+    not_among,
+)
 from structhash.io.formats._tables import Table, open_table
 from structhash.io.formats.base import Format, Ids, Rows, block_rows, checked_rows, regroup
 
@@ -96,7 +103,8 @@ class Parquet(Format):
         if parts.label is not None:
             y = np.concatenate(list(_values(path, table, parts.label, block_rows(rows.shape[1]))))
             y = _as_text(y, f"column {describe(parts.label)} of {path}") if y.dtype == object else y
-        return Dataset(X, y, names=rows.names, label=parts.label, ids=ids, id_candidates=parts.id_candidates)
+        data = Dataset(X, y, names=rows.names, label=parts.label, ids=ids, held=tuple(table.schema.names))
+        return data._replace(id_candidates=parts.id_candidates)
 
     def rows(self, path: Path, queries: bool = False) -> Rows:
         """Read X and the ids in blocks, without the labels."""
@@ -220,7 +228,7 @@ def _check_named(names: list[str], *uses: str | None) -> None:
     used = [name for name in uses if name not in (None, NONE)]
     for name in used:
         if name not in names:
-            raise ValueError(f"it has no column {describe(name)}; its columns are {join_names(names)}")
+            raise ValueError(not_among(name, names))
         if used.count(name) > 1:
             raise ValueError(f"column {describe(name)} is named for two uses; give it one")
 
