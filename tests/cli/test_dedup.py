@@ -54,8 +54,27 @@ def test_rows_of_groups_come_with_their_ids(done, tmp_path, text):
         done("dedup", tmp_path / "c", "--radius", 0, "-o", tmp_path / "g.csv")
     with open(tmp_path / "g.csv", encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
-    assert head == ["row", "group", "id"]
-    assert rows == [[str(row), str(group), str(ids[row])] for row, group in ((0, 0), (1, 1), (2, 0), (4, 1))]
+    assert head == ["row", "group", "id", "group_id"]
+    pairs = (0, 0), (1, 1), (2, 0), (4, 1)
+    assert rows == [[str(row), str(group), str(ids[row]), str(ids[group])] for row, group in pairs]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_ids_come_from_a_file(done, assert_refused, tmp_path, named):
+    """Also in the place of the ids of the codes."""
+    table, own = np.array([[1], [255], [1]], np.uint8), Ids("name", False, iter([np.arange(3)])) if named else None
+    save_codes(tmp_path / "c", [table], 3, 8, ids=own)
+    (tmp_path / "ids.csv").write_text("n,doc\n1,é\n2,b\n3,c\n", encoding="utf-8")
+    words = "dedup", tmp_path / "c", "--radius", 0, "-o", tmp_path / "g.csv"
+    done(*words, "--ids", tmp_path / "ids.csv", "--id", "doc")
+    assert (tmp_path / "g.csv").read_text("utf-8") == "row,group,id,group_id\n0,0,é,é\n2,0,c,é\n"
+    (tmp_path / "ids.txt").write_text("7\n8\n7\n")
+    for more, part in (
+        (("--ids", tmp_path / "ids.txt"), f"--ids {tmp_path}/ids.txt: ids must be unique, but 7 comes 2 times"),
+        (("--ids", "short.txt"), "--ids short.txt: ids must have shape (3,), one for each code, got (2,)"),
+        (("--id", "doc"), "--id doc is a column of a .csv file: give that by --ids"),
+    ):
+        assert_refused(["dedup", tmp_path / "c", "--radius", 0, "-o", tmp_path / "new.csv", *more], part)
 
 
 def test_codes_that_say_their_length_and_no_file(done, codes, tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash import load_model
+from structhash import load_model, load_reader
 from structhash.evaluation import (
     MEASURES,
     code_blocks,
@@ -41,6 +41,20 @@ def test_scores_are_those_of_the_library(machine, here, tmp_path):
     assert json.loads((tmp_path / "e.json").read_text())["lines"] == found["lines"]
 
 
+@pytest.mark.parametrize("bits", [16, 9])
+def test_a_fitted_reader_has_a_line(machine, here, tmp_path, bits):
+    machine("reader", "m", "x.npy", "-o", tmp_path / "r", "--reader", "tables", "--bits", bits)
+    before = machine("evaluate", "m", "judged.npz")["lines"]
+    *others, read = machine("evaluate", "m", "judged.npz", "--reader", tmp_path / "r")["lines"]
+    assert others == before
+    model = load_model("m")
+    queries = load_reader(tmp_path / "r", model).prepare(X[:2])
+    relevance = judged_relevance(np.load("judged.npz")["qrels"], 2, 60)
+    scores = retrieval(prepared_blocks(queries, model.encode(X[200:260], bits), relevance))
+    assert read["mean"] == pytest.approx(scores.mean)
+    assert read["distance"] == ("reader tables" if bits == 16 else "reader tables, 9 bits")
+
+
 def test_people_read_a_table(done, here):
     text = done("evaluate", "m", "test.npz")
     assert text.startswith("75 queries against 225 rows by labels, 16 bits\n")
@@ -73,6 +87,8 @@ def test_a_distance_of_the_methods_own(machine, done, here, tmp_path):
     [
         ("m test.npz --measure magic", ["magic"]),
         ("m test.npz --ties magic", ["magic"]),
+        ("m test.npz --reader real", ["no such file: real"]),
+        ("m test.npz --reader w", ["w: it holds 'model', not 'reader'"]),
         ("m x.npy", ["an evaluation needs them (or queries Q and judgements qrels)"]),
         ("m own_label.npz", ["no query shares its label with a row of the database; give more rows"]),
         ("m three_rows.npz", ["give at least 4"]),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from structhash.cli._options import Force, Json, argument, output
+from structhash.cli._options import Force, IdColumn, Json, argument, output
 
 __all__ = ["index", "merge"]
 
@@ -37,9 +37,7 @@ def index(
             show_default="those of CODES, else row numbers",
         ),
     ] = None,
-    id_column: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="The column of a .csv of --ids.")
-    ] = None,
+    id_column: IdColumn = None,
     model: Annotated[
         Path | None, typer.Option(help="Take the bits from this model and, if it weighs them, the weights.")
     ] = None,

@@ -82,6 +82,9 @@ Measures = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Let -o replace a file of another kind or comparison.")]
+IdColumn = Annotated[
+    str | None, typer.Option("--id", metavar="COLUMN", help="The column of a .csv of --ids.")
+]
 Choices = dict[str, Any]  # keywords of `structhash.io.read`: how the command line says a data file is read
 
 

@@ -17,6 +17,7 @@ from structhash.cli._options import (
     Choices,
     Data,
     Force,
+    IdColumn,
     Json,
     Measures,
     Model,
@@ -220,11 +221,19 @@ def _dedup(
     max_pairs: Annotated[
         int, typer.Option(min=1, help="Give up when more pairs of different codes are near.")
     ] = 100_000_000,
+    ids: Annotated[
+        Path | None,
+        typer.Option(
+            help="The id of each code, for the file: a .npy, a .csv with --id, or a text file, one a line.",
+            show_default="those of CODES, if any",
+        ),
+    ] = None,
+    id_column: IdColumn = None,
     out: Annotated[
         Path | None,
         output(
-            "Write a line row,group[,id] to this .csv for each row that has near duplicates; group is the "
-            "lowest row of its group."
+            "Write a line row,group[,id,group_id] to this .csv for each row that has near duplicates; group is "
+            "the lowest row of its group."
         ),
     ] = None,
     force: Force = False,
@@ -237,7 +246,16 @@ def _dedup(
     """
     from structhash.cli.dedup import dedup
 
-    dedup(codes, radius, max_pairs=max_pairs, out=out, force=force, as_json=as_json)
+    dedup(
+        codes,
+        radius,
+        max_pairs=max_pairs,
+        ids=ids,
+        id_column=id_column,
+        out=out,
+        force=force,
+        as_json=as_json,
+    )
 
 
 app.command("reader", epilog="Example: structhash reader m.structhash rows.npy -o r.reader")(fit_reader_command)
@@ -255,6 +273,9 @@ def _evaluate(
     seed: Seed = 0,
     measures: Measures = None,
     ties: Annotated[str, typer.Option(help="Equal distances: expected (mean over orders) or id.")] = "expected",
+    reader: Annotated[
+        Path | None, typer.Option(help="The file of a fitted reader: add a line for queries read by it.")
+    ] = None,
     out: Annotated[Path | None, output("Also write the result to this JSON file.")] = None,
     force: Force = False,
     *,
@@ -267,7 +288,8 @@ def _evaluate(
     labels: queries are random rows, and all other rows are the database.
 
     There is a line for plain Hamming distance, others if the model weighs its
-    bits or has its own distance, and one for queries read by real values.
+    bits or has its own distance, one for queries read by real values, and with
+    --reader one for queries that it reads.
     """
     from structhash.cli.evaluate import evaluate
 
@@ -278,6 +300,7 @@ def _evaluate(
         seed=seed,
         measures=measures,
         ties=ties,
+        reader=reader,
         out=out,
         force=force,
         as_json=as_json,

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from structhash.cli.display import print_facts
+from structhash.cli.ids import read_ids
 from structhash.cli.outputs import GROUPS_HEADS, check_output
 from structhash.io import load_codes
 from structhash.io.container import atomic
-from structhash.search import near_groups
+from structhash.search import check_ids, near_groups
 
 __all__ = ["dedup"]
 
 
-def dedup(codes: Path, radius: int, *, max_pairs: int, out: Path | None, force: bool, as_json: bool) -> None:
+def dedup(
+    codes: Path,
+    radius: int,
+    *,
+    max_pairs: int,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+    ids: Path | None = None,
+    id_column: str | None = None,
+) -> None:
     """Group near codes, report the numbers, and write the groups where a file is named.
 
     Parameters
@@ -28,17 +41,23 @@ def dedup(codes: Path, radius: int, *, max_pairs: int, out: Path | None, force: 
     max_pairs : int
         Largest number of pairs of different codes.
     out : path or None
-        A .csv file to write: row and group of each row in a group of several, and its id where codes have ids.
+        A .csv file to write: row and group of each row in a group of several, and the ids of both where codes
+        have ids.
     force, as_json : bool
         Whether `out` may replace a file of another kind; whether to report as JSON.
+    ids : path or None
+        A file of ids, as `read_ids` reads it; None for those of the codes.
+    id_column : str or None
+        The column of a .csv file of ids.
 
     Raises
     ------
     ValueError
-        If the file holds no codes, or there are too many pairs.
+        If the file holds no codes, there is not one id a code, or there are too many pairs.
     """
-    check_output(out, codes, makes="groups", force=force, suffix=".csv")
+    check_output(out, codes, ids, makes="groups", force=force, suffix=".csv")
     found = load_codes(codes)
+    names = found.ids if ids is None and id_column is None else _given_ids(ids, id_column, len(found.table))
     if found.codes_are_bits is False:
         raise ValueError(
             f"{codes} holds codes that are numbers of centroids: how many of their bits differ says nothing "
@@ -49,9 +68,11 @@ def dedup(codes: Path, radius: int, *, max_pairs: int, out: Path | None, force: 
     sizes = np.bincount(groups, minlength=len(groups))
     rows = np.flatnonzero(sizes[groups] > 1)
     if out is not None:
-        columns = [rows, groups[rows]] if found.ids is None else [rows, groups[rows], found.ids[rows]]
+        columns = [rows, groups[rows]]
+        if names is not None:
+            columns += [names[rows], names[groups[rows]]]
         with atomic(out) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-            file.write(f"{GROUPS_HEADS[found.ids is not None]}\n")
+            file.write(f"{GROUPS_HEADS[names is not None]}\n")
             csv.writer(file, lineterminator="\n").writerows(zip(*(each.tolist() for each in columns)))
     facts = {
         "codes": len(groups),
@@ -63,3 +84,15 @@ def dedup(codes: Path, radius: int, *, max_pairs: int, out: Path | None, force: 
         "kept rows": int((sizes > 0).sum()),
     }
     print_facts(facts if out is None else {**facts, "file": str(out)}, as_json)
+
+
+def _given_ids(path: Path | None, column: str | None, n: int) -> NDArray[Any]:
+    """The ids of n codes, from a file of ids; errors if they are not unique, or not one a code."""
+    if path is None:
+        raise ValueError(f"--id {column} is a column of a .csv file: give that by --ids")
+    names = read_ids(path, column)
+    try:
+        check_ids(names, n, 0, [])
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"--ids {path}: {error}") from None
+    return names

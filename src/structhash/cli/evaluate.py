@@ -15,12 +15,14 @@ from structhash.cli.inputs import Choices, check_labels, read_for, read_judgemen
 from structhash.cli.outputs import check_output
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
+from structhash.estimators.reader import Reader, load_reader
 from structhash.evaluation.reading import real_blocks
 from structhash.evaluation.scoring import (
     Block,
     Relevance,
     every_distance,
     judged_relevance,
+    prepared_blocks,
     retrieval,
     same_label,
 )
@@ -51,6 +53,7 @@ def evaluate(
     force: bool,
     as_json: bool,
     choices: Choices,
+    reader: Path | None = None,
 ) -> None:
     """Score the codes of a model by retrieval.
 
@@ -74,12 +77,16 @@ def evaluate(
         Whether `out` may replace a file of another kind; whether to print JSON.
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
+    reader : path or None
+        The file of a fitted reader, which gets a line of its own.
     """
-    check_output(out, model, data, makes="evaluation", force=force, refused=suffixes())
+    check_output(out, model, data, reader, makes="evaluation", force=force, refused=suffixes())
     names = split_measures(measures)
     encoder = load_model(model)
+    fitted = None if reader is None else load_reader(reader, encoder)
     task = _read_task(read_for(encoder, data, choices), data, n_queries, seed)
-    means = {name: retrieval(blocks, names, ties).mean for name, blocks in _every_reading(encoder, task)}
+    lines = _every_reading(encoder, task, fitted)
+    means = {name: retrieval(blocks, names, ties).mean for name, blocks in lines}
     document = {
         "model": model.name,
         "data": data.name,
@@ -99,13 +106,20 @@ def evaluate(
         print_table(("distance", *names), [(distance, *mean.values()) for distance, mean in means.items()])
 
 
-def _every_reading(encoder: HashEncoder, task: _Task) -> Iterator[tuple[str, Iterator[Block]]]:
-    """Name and blocks of each distance, and of queries that are read by their real values."""
+def _every_reading(
+    encoder: HashEncoder, task: _Task, fitted: Reader | None
+) -> Iterator[tuple[str, Iterator[Block]]]:
+    """Name and blocks of each distance, of queries read by their real values, and of those of a reader."""
     codes = encoder.encode(task.database)
     yield from every_distance(encoder, task.queries, task.database, task.relevance, codes)
     real = real_blocks(encoder, task.queries, codes, task.relevance)
     if real is not None:
         yield "real", real
+    if fitted is not None:
+        name = f"reader {fitted.name}"
+        if fitted.n_bits != encoder.n_bits_:
+            name, codes = f"{name}, {fitted.n_bits} bits", encoder.encode(task.database, fitted.n_bits)
+        yield name, prepared_blocks(fitted.prepare(task.queries), codes, task.relevance)
 
 
 def _read_task(data: Dataset, path: Path, n_queries: int, seed: int) -> _Task:

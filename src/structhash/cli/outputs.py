@@ -16,7 +16,7 @@ from structhash.io.container import check_is_file, check_target, header, try_wri
 
 __all__ = ["GROUPS_HEADS", "PLOT_TITLE", "check_folder", "check_output", "holds_comparison"]
 
-GROUPS_HEADS = ("row,group", "row,group,id")  # without ids and with them
+GROUPS_HEADS = ("row,group", "row,group,id,group_id")  # without ids and with them
 PLOT_TITLE = "structhash recall"  # in the metadata of a picture
 _PAGE_SIGN = '<meta name="generator" content="structhash">'
 _HIT_ARRAYS = {"lims.npy", "distances.npy", "ids.npy", "query_ids.npy"}

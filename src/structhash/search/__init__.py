@@ -13,7 +13,7 @@ from typing import Any
 from structhash import pieces
 from structhash._numerics.validation import describe
 from structhash.io import container as files
-from structhash.search._checks import check_k, check_queries
+from structhash.search._checks import check_ids, check_k, check_queries
 from structhash.search._radius_chosen import ChosenRadius
 from structhash.search._rescored import FactorChoice, Rescored, choose_factor
 from structhash.search._tuned import OperatingPoint, Tuned
@@ -41,6 +41,7 @@ __all__ = [
     "OperatingPoint",
     "Rescored",
     "Tuned",
+    "check_ids",
     "check_k",
     "check_queries",
     "choose_factor",
