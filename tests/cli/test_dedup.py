@@ -62,7 +62,10 @@ def test_rows_of_groups_come_with_their_ids(done, tmp_path, text):
 @pytest.mark.parametrize("named", [False, True])
 def test_ids_come_from_a_file(done, assert_refused, tmp_path, named):
     """Also in the place of the ids of the codes."""
-    table, own = np.array([[1], [255], [1]], np.uint8), Ids("name", False, iter([np.arange(3)])) if named else None
+    table, own = (
+        np.array([[1], [255], [1]], np.uint8),
+        Ids("name", False, iter([np.arange(3)])) if named else None,
+    )
     save_codes(tmp_path / "c", [table], 3, 8, ids=own)
     (tmp_path / "ids.csv").write_text("n,doc\n1,é\n2,b\n3,c\n", encoding="utf-8")
     words = "dedup", tmp_path / "c", "--radius", 0, "-o", tmp_path / "g.csv"

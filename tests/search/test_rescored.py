@@ -287,6 +287,31 @@ def test_the_recall_of_an_index_that_misses_codes_is_that_of_its_searches(index,
     assert choice.recall >= recall
 
 
+@pytest.mark.parametrize("piece", [Exact, IVF])
+@pytest.mark.parametrize("scale", [None, np.arange(1.0, D + 1)])
+def test_held_out_rows_are_no_longer_found(ids_of, piece, scale):
+    X, ids = np.random.default_rng(0).integers(-9, 9, (N, D)), ids_of(N)
+    rescored = Rescored(index_of(X, ids, piece), X, "euclidean", 5, ids, scale)
+    others, rows = rescored.hold_out(30, random_state=1)
+    scaled = X * (1 if scale is None else scale)
+    held = np.array([np.flatnonzero((scaled == row).all(axis=1)) for row in rows]).ravel()  # rows are unique
+    left, names = np.delete(np.arange(N), held), np.arange(N) if ids is None else ids
+    assert (len(np.unique(held)), len(others.index), len(rescored.index)) == (30, N - 30, N)
+    assert sorted(others.index.ids) == sorted(names[left])
+    distances, found = others.search(codes_of(X[held]), rows, N - 30)
+    order = np.lexsort([np.argsort(np.argsort(names[left]))[None].repeat(30, 0), cdist(rows, scaled[left])])
+    np.testing.assert_array_equal(found[:, :3], names[left][order[:, :3]])
+    assert (distances[:, 3] > 0).all()
+    again = rescored.search(codes_of(X[held]), rows, 1)  # which did not change
+    np.testing.assert_array_equal(again[1].ravel(), names[held])
+
+
+@pytest.mark.parametrize(("n", "n_rows", "message"), [(4, 3, "has 4 codes; .* at least 5"), (9, 0, "n_rows=0")])
+def test_rows_that_cannot_be_held_out(n, n_rows, message):
+    with pytest.raises(ValueError, match=message):
+        Rescored(index_of(whole_vectors(n)), whole_vectors(n)).hold_out(n_rows)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -82,9 +82,7 @@ Measures = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Let -o replace a file of another kind or comparison.")]
-IdColumn = Annotated[
-    str | None, typer.Option("--id", metavar="COLUMN", help="The column of a .csv of --ids.")
-]
+IdColumn = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column of a .csv of --ids.")]
 Choices = dict[str, Any]  # keywords of `structhash.io.read`: how the command line says a data file is read
 
 
@@ -95,13 +93,16 @@ class Rescoring(NamedTuple):
     factor: int = 10
     metric: str = "cosine"
     ids: Path | None = None
+    recall: float | None = None  # that the factor is chosen for
 
 
 def rescoring(
-    vectors: Path | None, factor: int | None, metric: str | None, ids: Path | None
+    vectors: Path | None, factor: int | None, metric: str | None, ids: Path | None, recall: float | None
 ) -> Rescoring | None:
     """The options that go with --rescore; ValueError if there are some, but not it."""
-    given = {"factor": factor, "metric": metric, "ids": ids}
+    if factor is not None and recall is not None:
+        raise ValueError("--factor and --recall contradict each other; give one of them")
+    given = {"factor": factor, "metric": metric, "ids": ids, "recall": recall}
     given = {name: value for name, value in given.items() if value is not None}
     if vectors is not None:
         return Rescoring(vectors, **given)  # type: ignore[arg-type]

@@ -172,6 +172,15 @@ def _search(
     factor: Annotated[
         int | None, typer.Option(min=1, help="Codes a neighbour that --rescore orders.", show_default="10")
     ] = None,
+    recall: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Instead of --factor: find the least with which this share of the nearest is found, for 200 rows "
+            "of the index as queries.",
+        ),
+    ] = None,
     metric: Annotated[
         str | None,
         typer.Option(help="Of --rescore: cosine, inner_product or euclidean.", show_default="cosine"),
@@ -204,7 +213,7 @@ def _search(
         model=model,
         reader=reader,
         among=among,
-        rescore=rescoring(rescore, factor, metric, rescore_ids),
+        rescore=rescoring(rescore, factor, metric, rescore_ids, recall),
         out=out,
         force=force,
         as_json=as_json,

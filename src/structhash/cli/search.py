@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash.cli._options import Rescoring
+from structhash.cli._rescoring import open_rescored
 from structhash.cli.console import say
 from structhash.cli.display import bar, print_table
 from structhash.cli.documents import to_json
@@ -25,11 +27,12 @@ from structhash.estimators.loading import load_model
 from structhash.estimators.reader import READERS, load_reader
 from structhash.io import CODE_SUFFIXES, Codes, load_codes, map_array, number_note, suffix_of, suffixes
 from structhash.io.container import atomic
-from structhash.search import Index, Rescored, load_index
+from structhash.search import Index, load_index
 
 __all__ = ["Asked", "nearest_hits", "print_answer", "query_codes", "search"]
 
 _Queries = NDArray[np.uint8] | PreparedQueries
+_Coder = Callable[[Any], _Queries]
 
 _DEFAULT_K = 10
 _QUERIES_SHOWN = 3  # on a terminal
@@ -51,10 +54,11 @@ class Asked(NamedTuple):
     ids: NDArray[Any] | None  # ids of the queries, where their file has them
     warnings: list[str]  # what may be wrong with them
     note: str | None = None  # what else to say of them
+    code: _Coder | None = None  # how vectors become queries, where they are given
 
 
 _Blocks = list[tuple[NDArray[Any], ...]]  # what a search returns for each block of queries
-_Searcher = Callable[[slice, int, float | None], tuple[NDArray[Any], ...]]
+_SearchBlock = Callable[[slice], tuple[NDArray[Any], ...]]
 _Answer = tuple[list[_Hit], dict[str, NDArray[Any]]]  # hits of each query; what a file gets
 
 
@@ -105,23 +109,28 @@ def search(
     """
     files = [model, among, None if reader in READERS else Path(reader), *_files_of(rescore)]
     check_output(out, index, queries, *files, makes="neighbours", force=force, suffix=".npz")
-    _check_options(k, radius, model, rescore)
+    _check_options(k, radius, model, rescore, among)
     searched = load_index(index)
     given = query_codes(queries, model, index, searched, choices, reader)
-    by_block = _searcher(searched, given.codes, given.rows, among, rescore)
-    asked, (hits, arrays) = _ask(searched, by_block, len(given.codes), k, radius)
+    search_block, asked = _ask(searched, given, k, radius, among, rescore)
+    found = _in_blocks(len(given.codes), search_block)
+    hits, arrays = nearest_hits(found) if radius is None else _within(found)
     if out is not None:
         _write(out, arrays if given.ids is None else {**arrays, "query_ids": _for_file(given.ids)})
-    print_answer({"bits": searched.n_bits, **asked}, hits, given, out, as_json)
+    print_answer(asked, hits, given, out, as_json)
 
 
-def _check_options(k: int | None, radius: float | None, model: Path | None, rescore: Rescoring | None) -> None:
+def _check_options(
+    k: int | None, radius: float | None, model: Path | None, rescore: Rescoring | None, among: Path | None
+) -> None:
     """Refuse options of `search` that do not go together."""
     if radius is not None and (k is not None or rescore is not None):
         other = "--rescore" if k is None else "-k"
         raise ValueError(f"{other} and --radius ask for different things; give one of them")
     if rescore is not None and model is None:
         raise ValueError("--rescore compares vectors: give them as QUERIES, and --model")
+    if rescore is not None and rescore.recall is not None and among is not None:
+        raise ValueError("--recall is measured among all codes, not those of --among; give --factor")
 
 
 def _files_of(rescore: Rescoring | None) -> list[Path | None]:
@@ -129,35 +138,28 @@ def _files_of(rescore: Rescoring | None) -> list[Path | None]:
     return [] if rescore is None else [rescore.vectors, rescore.ids]
 
 
-def _searcher(
-    index: Index, codes: _Queries, rows: Any, among: Path | None, rescore: Rescoring | None
-) -> _Searcher:
-    """A function that searches for some of the queries: by their numbers, and by k or a radius."""
-    as_text = index.id_kind == "text"
-    limit = {} if among is None else {"among": read_ids(among, as_text=as_text)}
-    if rescore is None:
-        return lambda part, k, radius: (
-            index.search(codes[part], k, **limit)
-            if radius is None
-            else index.radius(codes[part], radius, **limit)
-        )
-    if rescore.ids is None and index.id_kind != "row numbers":
-        raise ValueError(f"--rescore {rescore.vectors}: the index has ids of its own; give --rescore-ids too")
-    ids = None if rescore.ids is None else read_ids(rescore.ids, as_text=as_text)
-    try:
-        rescored = Rescored(index, map_array(rescore.vectors), rescore.metric, rescore.factor, ids)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"--rescore {rescore.vectors}: {error}") from None
-    return lambda part, k, radius: rescored.search(codes[part], rows[part], k, **limit)
-
-
 def _ask(
-    index: Index, search_block: _Searcher, n_queries: int, k: int | None, radius: float | None
-) -> tuple[dict[str, Any], _Answer]:
-    """What is asked of the index, and the answer."""
+    index: Index,
+    given: Asked,
+    k: int | None,
+    radius: float | None,
+    among: Path | None,
+    rescore: Rescoring | None,
+) -> tuple[_SearchBlock, dict[str, Any]]:
+    """A function that searches for some of the queries, by their numbers; and what is asked, for JSON."""
+    limit = {} if among is None else {"among": read_ids(among, as_text=index.id_kind == "text")}
+    about, codes = {"bits": index.n_bits}, given.codes
+    if radius is not None:
+        return lambda part: index.radius(codes[part], radius, **limit), {**about, "radius": radius}
     k = min(k or _DEFAULT_K, max(1, len(index)))
-    found = _in_blocks(n_queries, lambda part: search_block(part, k, radius))
-    return ({"k": k}, nearest_hits(found)) if radius is None else ({"radius": radius}, _within(found))
+    if rescore is None:
+        return lambda part: index.search(codes[part], k, **limit), {**about, "k": k}
+    assert given.code is not None  # there is a model
+    rescored, chosen = open_rescored(index, rescore, k, given.code)
+    return (
+        lambda part: rescored.search(codes[part], given.rows[part], k, **limit),
+        {**about, "k": k, **chosen},
+    )
 
 
 def _write(out: Path, arrays: dict[str, NDArray[Any]]) -> None:
@@ -189,7 +191,7 @@ def _for_file(ids: NDArray[Any]) -> NDArray[Any]:
     return ids.astype(str) if ids.dtype == object else ids
 
 
-def _in_blocks(n_queries: int, search_block: Callable[[slice], tuple[NDArray[Any], ...]]) -> _Blocks:
+def _in_blocks(n_queries: int, search_block: _SearchBlock) -> _Blocks:
     """The answers to blocks of queries, at least one block, with a progress bar where there are several."""
     found = []
     with bar("search", n_queries, "queries", _QUERIES_AT_ONCE) as advance:
@@ -252,11 +254,16 @@ def query_codes(
     rows, ids, note = dataset.Q, None, None
     if rows is None:
         rows, ids, note = dataset.X, dataset.ids, number_note(path, dataset.id_candidates)
+    code = partial(_coded, encoder, index=index, n_bits=searched.n_bits, reader=reader)
+    return Asked(code(rows), rows, ids, doubts, note, code)
+
+
+def _coded(encoder: HashEncoder, rows: Any, index: Path | str, n_bits: int, reader: str) -> _Queries:
+    """Vectors as queries: codes, or what a reader makes of them."""
     if reader != "bits":
-        return Asked(_prepared(encoder, rows, index, searched.n_bits, reader), rows, ids, doubts, note)
+        return _prepared(encoder, rows, index, n_bits, reader)
     with bar("encode", len(rows), "queries", ROWS_AT_ONCE) as advance:
-        blocks = list(coded(encoder.encode_queries, [rows], searched.n_bits, advance))
-    return Asked(np.concatenate(blocks), rows, ids, doubts, note)
+        return np.concatenate(list(coded(encoder.encode_queries, [rows], n_bits, advance)))
 
 
 def _prepared(encoder: HashEncoder, rows: Any, index: Path | str, n_bits: int, reader: str) -> PreparedQueries:

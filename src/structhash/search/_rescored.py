@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -134,6 +135,41 @@ class Rescored:
             distances[part], nearest[part] = self._nearest_of(asked[part], found, k)
         return distances, self._named(nearest)
 
+    def hold_out(self, n_rows: int = 200, random_state: Any = 0) -> tuple[Self, NDArray[np.float64]]:
+        """Take rows out of the index, as queries for `choose_factor`.
+
+        Parameters
+        ----------
+        n_rows : int, at least 1
+            At most a fifth of the codes are taken.
+        random_state : int or Generator
+            Draws the rows.
+
+        Returns
+        -------
+        others : Rescored
+            Over a copy of the index without these rows. This one does not change.
+        queries : float64 array of shape (n, d)
+            The vectors of the rows, times the scale if there is one.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `n_rows` is not an integer of at least 1, or there are less than 5 codes.
+        """
+        check_count("n_rows", n_rows)
+        ids = self.index.ids
+        if len(ids) < 5:
+            raise ValueError(f"the index has {len(ids)} codes; to hold rows out, give one with at least 5")
+        drawn = np.random.default_rng(random_state).permutation(len(ids))[: min(n_rows, len(ids) // 5)]
+        queries = self._rows(self._ranks_of(ids[drawn]))
+        others = copy(self)
+        others.index = copy(self.index)
+        others.index.remove(ids[drawn])
+        if others._ids is None:  # row numbers, which are ids of their own now
+            others._ids = np.arange(len(self.vectors))
+        return others, queries
+
     def _nearest_of(
         self, asked: NDArray[np.float64], ranks: NDArray[np.int64], k: int
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -246,7 +282,8 @@ def choose_factor(
     """Find the least factor with which a two-stage search finds a wanted share of the nearest vectors.
 
     The nearest vectors come from a comparison of each query with all vectors. Give some hundred queries like
-    those that will be searched for, which are not in the index themselves.
+    those that will be searched for, which are not in the index themselves. `Rescored.hold_out` takes rows of
+    the index for this: right where queries are like rows.
 
     Parameters
     ----------
