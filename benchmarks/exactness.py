@@ -3,12 +3,12 @@
     python benchmarks/exactness.py benchmarks/results/search/exactness.json
 
 Each form of query asks 10,000 queries of `Exact` and `Flat`, spread over lengths of 1 to 256 bits and three
-kinds of codes: random bits, few centres with some bits flipped, and codes that `DistilHash` learned from digits,
-of digits with jitter. All have many ties. Each index answers a query six times: the k nearest and all within a
-radius, among all codes, by a mask, and by ids. Brute force multiplies matrices of bits, or adds entries of
-tables, in float64; the numbers are such that no sum is rounded before the end. It sorts all codes by (distance,
-id). Queries come one at a time, in fives and in larger batches, which the scan serves in different ways. Lines
-with more codes have single queries. An answer differs if one of its distances or ids does.
+kinds of codes: random bits, few centres with some bits flipped, and codes of digits with jitter, by a
+`DistilHash` that learned from digits. All have many ties. Each index answers a query six times: the k nearest
+and all within a radius, among all codes, by a mask, and by ids. Brute force multiplies matrices of bits, or
+adds entries of tables, in float64; the numbers are such that no sum is rounded before the end. It sorts all
+codes by (distance, id). Queries come one at a time, in fives and in larger batches, which the scan serves in
+different ways. Lines with more codes have single queries. An answer differs if a distance or an id of it does.
 """
 
 import json

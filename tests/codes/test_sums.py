@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+import structhash.codes.sums as sums
 from structhash.codes.sums import SumCoder, sums_of
 
 RNG = np.random.default_rng(0)
@@ -44,6 +45,18 @@ def test_a_code_does_not_depend_on_the_rows_it_comes_with():
     for i in (0, 1, 1023, 1024, 2999):
         np.testing.assert_array_equal(coder.code(rows[i : i + 1])[0], together[i])
     np.testing.assert_array_equal(coder.code(rows[5:700]), together[5:700])
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 63, 130, 2500])
+def test_codes_do_not_depend_on_the_number_of_threads(n_rows, monkeypatch):
+    tables = RNG.normal(size=(4, 256, 30)).astype(np.float32)
+    coder, rows = SumCoder(tables, np.full(4, 256), 4), RNG.normal(size=(n_rows, 30))
+    started, Pool = [], sums.ThreadPoolExecutor
+    monkeypatch.setattr(sums, "ThreadPoolExecutor", lambda n: started.append(n) or Pool(n))
+    expected = coder.code(rows)
+    for n_threads in (2, 3, 50):
+        np.testing.assert_array_equal(coder.code(rows, n_threads), expected)
+    assert started == {0: [], 1: [], 63: [], 130: [2, 3, 3], 2500: [2, 3, 40]}[n_rows]
 
 
 def test_sums_are_those_of_the_vectors():

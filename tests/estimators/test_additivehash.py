@@ -119,6 +119,18 @@ def test_one_row_many_and_several_threads_have_the_same_codes(encoder):
             np.testing.assert_array_equal(found, codes[: len(part)])
 
 
+def test_model_and_codes_do_not_depend_on_n_jobs(encoder, tmp_path):
+    for given in ((X,), (X[:500], Y[:500])):
+        one, three = (AdditiveHash(16, random_state=0, n_jobs=n_jobs).fit(*given) for n_jobs in (1, 3))
+        assert one.fingerprint() == three.fingerprint()
+        np.testing.assert_array_equal(three.encode(X), one.encode(X))
+    three.save(tmp_path / "m")
+    np.testing.assert_array_equal(load_model(tmp_path / "m").encode(X), three.encode(X))
+    np.testing.assert_array_equal(
+        AdditiveHash(32, random_state=0, n_jobs=-1).fit(X).encode(X), encoder.encode(X)
+    )
+
+
 def test_the_coder_is_made_once_and_again_when_the_model_changes(encoder):
     again = AdditiveHash(16, random_state=0).fit(X)
     size = len(pickle.dumps(again))
@@ -182,6 +194,7 @@ def test_queries_too_far_out_to_tell_codes_apart_are_refused(encoder):
         ({"beam": 0}, "beam=0: give an integer of at least 1"),
         ({"beam": 10**9}, "beam=1000000000: give an integer of at least 1 and at most 1024"),
         ({"random_state": "a"}, "random_state='a'"),
+        ({"n_jobs": 0}, "n_jobs=0: give None for one thread, a number of threads, or -1 for all cores"),
     ],
 )
 def test_settings_are_checked(settings, message):

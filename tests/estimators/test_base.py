@@ -195,6 +195,9 @@ def test_a_fingerprint_tells_what_changes_codes_and_nothing_else(model):
     assert other.set_params(random_state=3).fingerprint() == fingerprint
     other.hash_function_ = replace(other.hash_function_, row_temperature=3.0)
     assert other.fingerprint() != fingerprint
+    threads = CGHash(4, random_state=0).fit(X[:100], Y[:100])
+    fingerprint = threads.fingerprint()
+    assert threads.set_params(n_jobs=2).fingerprint() == fingerprint
     of = [
         load("baselines", f"classifier_lsh:n_bits=4,of={of},random_state=0")
         for of in ("scores", "probabilities")

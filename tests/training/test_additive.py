@@ -68,7 +68,7 @@ def test_a_coding_never_leaves_more_over():
     tables = learn().tables
     codes = rng.integers(0, 256, size=(len(DIGITS), 3), dtype=np.uint8)
     codes[::2] = SumCoder(tables, FULL, 32).code(DIGITS[::2])  # better than what a beam of 1 finds
-    found = additive._nearer(DIGITS, codes, tables, FULL, 1)
+    found = additive._nearer(DIGITS, codes, tables, FULL, 1, 1)
     before, after = (((DIGITS - sums_of(each, tables)) ** 2).sum(axis=1) for each in (codes, found))
     assert (after <= before * (1 + 1e-5)).all()
     assert after[1::2].mean() < before[1::2].mean() / 2

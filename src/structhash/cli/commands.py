@@ -177,7 +177,7 @@ def _search(
         typer.Option(
             min=0,
             max=1,
-            help="Instead of --factor: find the least factor for this recall, with 200 rows of the index as queries.",
+            help="Instead of --factor: find the least factor for this recall of 200 rows of the index.",
         ),
     ] = None,
     metric: Annotated[

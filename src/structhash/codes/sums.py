@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ __all__ = ["SumCoder", "sums_of"]
 
 _FARTHEST = 1e30  # its products with vectors stay within float32
 _COSTS_AT_ONCE = 1 << 22  # float32 numbers; they take 16 MB
+_LEAST_ROWS_A_THREAD = 64  # fewer take less time than a thread
 
 
 class SumCoder:
@@ -48,11 +50,12 @@ class SumCoder:
             for j in range(m):
                 self._products[m * (m - 1) // 2 + j] = 2 * tables[j] @ tables[m].T
 
-    def code(self, Y: NDArray[Any]) -> NDArray[np.uint8]:
+    def code(self, Y: NDArray[Any], n_threads: int = 1) -> NDArray[np.uint8]:
         """Codes (n, n_bytes) of rows Y (n, d), in the unit of the tables.
 
         A beam search for the code b with the least ||y - sum_m tables[m, b_m]||^2. Costs are float64 products
-        rounded to float32, so that the rows a row comes with do not matter.
+        rounded to float32, so that the rows a row comes with do not matter. Threads share the rows of a
+        product: codes do not depend on their number.
         """
         n_bytes, _, d = self.tables.shape
         flat = self.tables.reshape(-1, d).astype(np.float64)
@@ -62,8 +65,21 @@ class SumCoder:
             costs = (near @ flat.T).reshape(-1, n_bytes, 256)
             costs *= -2
             costs += self._squares
-            search_beams(costs.astype(np.float32), self._products, self.sizes, self.beam, codes[rows])
+            self._search(costs.astype(np.float32), codes[rows], n_threads)
         return codes
+
+    def _search(self, costs: NDArray[np.float32], codes: NDArray[np.uint8], n_threads: int) -> None:
+        """Write the codes (n, n_bytes) of rows with these costs (n, n_bytes, 256)."""
+
+        def search(part: slice) -> None:
+            search_beams(costs[part], self._products, self.sizes, self.beam, codes[part])
+
+        parts = list(row_slices(len(codes), max(_LEAST_ROWS_A_THREAD, -(-len(codes) // n_threads))))
+        if len(parts) == 1:
+            search(parts[0])
+        else:
+            with ThreadPoolExecutor(len(parts)) as pool:
+                list(pool.map(search, parts))
 
 
 def sums_of(codes: NDArray[np.uint8], tables: NDArray[np.float32]) -> NDArray[np.float32]:

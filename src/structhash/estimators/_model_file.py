@@ -86,10 +86,10 @@ def checksum(model: Any) -> str:
     """A text that identifies what a model does; see `HashEncoder.fingerprint`."""
     arrays, plain = model._to_arrays()
     settings = {name: spell(value) for name, value in model.get_params(deep=False).items()}
-    names = ("column_names_", "feature_names_in_", "history_")
+    names = ("column_names_", "feature_names_in_", "history_", "random_state", "n_jobs")
     about = [
         type(model).__name__,
-        {name: value for name, value in settings.items() if name != "random_state"},
+        {name: value for name, value in settings.items() if name not in names},
         {name: value for name, value in plain.items() if name not in names},
         {name: (np.asarray(array).dtype.str, np.shape(array)) for name, array in arrays.items()},
     ]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from structhash._numerics.blocks import rows_within, sample_rows
 from structhash._numerics.randomness import check_random_state, generator
-from structhash._numerics.threads import one_blas_thread
+from structhash._numerics.threads import n_threads, one_blas_thread
 from structhash._numerics.validation import check_count
 from structhash.codes import PreparedQueries
 from structhash.codes.sums import SumCoder
@@ -73,6 +73,8 @@ class AdditiveHash(CentroidEncoder):
     random_state : int, RandomState, Generator or None
         Draws rows, if there are more than are learned from, and the first centroids. With labels, these are
         10,000, otherwise 50,000.
+    n_jobs : int or None
+        Threads that code rows, in `fit` and `encode`, -1 for all cores; the result does not depend on it.
 
     Attributes
     ----------
@@ -120,16 +122,20 @@ class AdditiveHash(CentroidEncoder):
     errors_: NDArray[np.float64]
     beam_: int
 
-    def __init__(self, n_bits: int = 64, *, beam: int = 16, random_state: Any = None) -> None:
+    def __init__(
+        self, n_bits: int = 64, *, beam: int = 16, random_state: Any = None, n_jobs: int | None = None
+    ) -> None:
         self.n_bits = n_bits
         self.beam = beam
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def check_settings(self) -> None:
         """See `HashEncoder.check_settings`."""
         check_count("n_bits", self.n_bits, most=MAX_SUM_BITS)
         check_count("beam", self.beam, most=_MAX_BEAM)
         check_random_state(self.random_state)
+        n_threads(self.n_jobs)
 
     def fit(self, X: Any, y: Any = None, *, unlabeled: Any = None) -> Self:
         """Learn from labels, or from rows alone.
@@ -201,7 +207,7 @@ class AdditiveHash(CentroidEncoder):
         if not Z.any():
             raise ValueError("all rows of X are the same; give rows that differ")
         sizes = 2 ** np.array(bits_of_bytes(self.n_bits))
-        tables, errors = learn_tables(Z, sizes, int(self.beam), rng)
+        tables, errors = learn_tables(Z, sizes, int(self.beam), rng, n_threads(self.n_jobs))
         facts = {"n_bits_": int(self.n_bits), "weights_": np.ones(self.n_bits), "history_": []}
         state = {} if rows.state is None else {_STATE: rows.state}
         learned = {"centroids_": tables, "errors_": errors, "beam_": int(self.beam)}
@@ -247,7 +253,7 @@ class AdditiveHash(CentroidEncoder):
         return fitted
 
     def _numbers(self, Z: NDArray[np.float64]) -> NDArray[np.uint8]:
-        return self._coder().code(Z)
+        return self._coder().code(Z, n_threads(self.n_jobs))
 
     def _coder(self) -> SumCoder:
         """The coder of these vectors. It is made once and kept: that takes longer than to code a row."""

@@ -169,7 +169,10 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         write_model(self, path, force)
 
     def fingerprint(self) -> str:
-        """A short text that identifies the model: a checksum of its class, its settings and what it learned."""
+        """A short text that identifies the model: a checksum of its class, its settings and what it learned.
+
+        Settings that no code depends on do not count: `random_state` and `n_jobs`.
+        """
         check_is_fitted(self)
         return checksum(self)
 

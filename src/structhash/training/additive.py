@@ -40,7 +40,11 @@ class SumTables(NamedTuple):
 
 
 def learn_tables(
-    Y: NDArray[np.float32], sizes: NDArray[np.int64], beam: int, rng: np.random.Generator
+    Y: NDArray[np.float32],
+    sizes: NDArray[np.int64],
+    beam: int,
+    rng: np.random.Generator,
+    n_threads: int = 1,
 ) -> SumTables:
     """Learn tables with small sum_i ||y_i - sum_m tables[m, b_im]||^2, for codes b_i that a beam search finds.
 
@@ -54,6 +58,8 @@ def learn_tables(
         See `SumCoder`.
     rng : Generator
         Draws the first centroids.
+    n_threads : int
+        Of `SumCoder.code`; the tables do not depend on it.
 
     Returns
     -------
@@ -70,7 +76,7 @@ def learn_tables(
         so_far = slice(m + 1)
         if (m + 1) % every == 0 or m + 1 == n_bytes:
             fitted = fit_sums(tables[so_far], codes[:, so_far], Y, _RIDGE, _N_SWEEPS)
-            codes[:, so_far] = _nearer(Y, codes[:, so_far], fitted, sizes[so_far], beam)
+            codes[:, so_far] = _nearer(Y, codes[:, so_far], fitted, sizes[so_far], beam, n_threads)
             tables[so_far] = fit_sums(fitted, codes[:, so_far], Y, _RIDGE, _N_SWEEPS)
         left = Y - sums_of(codes[:, so_far], tables[so_far])
         errors[m] = _length(left) / length
@@ -191,8 +197,9 @@ def _nearer(
     tables: NDArray[np.float32],
     sizes: NDArray[np.int64],
     beam: int,
+    n_threads: int,
 ) -> NDArray[np.uint8]:
     """The codes that a beam search finds, where they are nearer to the rows than those given."""
-    found = SumCoder(tables, sizes, beam).code(Y)
+    found = SumCoder(tables, sizes, beam).code(Y, n_threads)
     old, new = (((Y - sums_of(each, tables)) ** 2).sum(axis=1) for each in (codes, found))
     return np.where((new < old)[:, None], found, codes)
