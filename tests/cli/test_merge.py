@@ -9,7 +9,8 @@ from structhash.search import load_index
 
 def test_indexes_are_joined(machine, done, here, tmp_path):
     out, codes = tmp_path / "i", np.load("m.npy")
-    facts = machine("merge", "m.index", "m.index", "-o", out)
+    (tmp_path / "other").write_bytes((here / "m.index").read_bytes())
+    facts = machine("merge", "m.index", tmp_path / "other", "-o", out)
     assert facts == {"codes": 600, "bits": 16, "ids": "row numbers", "weighted": False, "file": str(out)}
     np.testing.assert_array_equal(load_index(out).table()[0], np.concatenate([codes, codes]))
     assert load_index(out).source == load_model("m").fingerprint()
@@ -29,6 +30,7 @@ def test_an_index_of_an_unknown_model_is_warned_of(run, done, here, tmp_path):
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
+        ("m.index ./m.index -o new", ["m.index is given twice, so each of its codes would be there twice"]),
         ("m.index w.index -o new", ["another length or other weights"]),
         ("m.index m -o new", ["m: it holds 'model', not 'index'"]),
         ("m.index nowhere -o new", ["no such file: nowhere"]),

@@ -347,3 +347,27 @@ def test_a_file_whose_rows_are_of_another_width_is_refused(of_labels, labelled, 
     container.save(tmp_path / "m", arrays, header, "model", force=True)
     with pytest.raises(ValueError, match=r"'mean_' has \d+ numbers, and a row \d+"):
         load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("of_labels", "name", "number"),
+    [
+        (True, "mean_", 1e300),
+        (True, "mean_", -1e35),
+        (True, "scale_", 1e300),
+        (True, "centroids_", 1e35),
+        (False, "centroids_", -1e35),
+    ],
+)
+def test_a_file_with_numbers_that_no_fit_gives_is_refused(of_labels, name, number, labelled, encoder, tmp_path):
+    """And not at the first search."""
+    (labelled if of_labels else encoder).save(tmp_path / "m")
+    arrays, header = container.load(tmp_path / "m", "model")
+    if name == "scale_":
+        header["fitted"][name] = number
+    else:
+        arrays[name] = arrays[name].copy()
+        arrays[name].flat[3] = number
+    container.save(tmp_path / "m", arrays, header, "model", force=True)
+    with pytest.raises(ValueError, match=f"'{name}'"):
+        load_model(tmp_path / "m")

@@ -220,6 +220,30 @@ def test_a_file_that_does_not_fit_is_refused(encoder, tmp_path, change, message)
 
 
 @pytest.mark.parametrize(
+    ("name", "array", "number"),
+    [
+        ("cells", "cells", 1e300),
+        ("cells", "cells", -1e35),
+        ("linear", "mean", 1e300),
+        ("tables", "mean", -1e35),
+        ("tables", "scale", 1e-300),
+        ("linear", "offset", 1e35),
+        ("linear", "vectors", -1e35),
+        ("tables", "vectors", 1e35),
+    ],
+)
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_file_whose_distances_leave_their_range_is_refused(encoder, tmp_path, name, array, number, place):
+    """And not at the first search."""
+    reader = fit_reader(encoder, X, reader=name)
+    changed = reader.arrays[array].copy()
+    changed.put(place, number)
+    Reader(encoder, name, 20, {**reader.arrays, array: changed}).save(tmp_path / "r")
+    with pytest.raises(ValueError, match=r"cannot read .*r: it is no whole reader \(.*fit it again"):
+        load_reader(tmp_path / "r", encoder)
+
+
+@pytest.mark.parametrize(
     ("rows", "settings", "message"),
     [
         (X, {"reader": "x"}, "reader='x': give one of auto, bits, real, cells, linear, tables"),

@@ -18,7 +18,7 @@ from structhash.codes import pack
 from structhash.io import container as files
 from structhash.io import write_npy
 from structhash.pieces import classes
-from structhash.search import Exact, Index, load_index
+from structhash.search import Exact, Index, holds_neighbour, load_index
 
 NO_CODE = 2**31 - 1
 TOY = """
@@ -310,6 +310,15 @@ def test_a_radius_is_any_real_number_of_at_least_0(piece):
     for r in (np.nan, np.float32(np.nan), -np.inf, -(10**400)):
         with pytest.raises(ValueError, match="the radius must be at least 0, got"):
             index.radius(queries, r)
+
+
+def test_the_places_of_a_result_that_hold_a_neighbour(ids_of):
+    index, ids = Exact(8), ids_of(3)
+    index.add(random_codes(3, 8, 0), ids)
+    found = index.search(random_codes(2, 8, 1), 5)[1]
+    np.testing.assert_array_equal(holds_neighbour(found), [[True] * 3 + [False] * 2] * 2)
+    assert not holds_neighbour(Exact(8).search(random_codes(2, 8, 1), 5)[1]).any()
+    assert sorted(found[holds_neighbour(found)][:3]) == sorted(index.ids)
 
 
 # the base class

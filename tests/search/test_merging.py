@@ -1,5 +1,6 @@
 """Indexes that join in a file."""
 
+import copy
 import tracemalloc
 
 import numpy as np
@@ -64,12 +65,20 @@ def test_ids_that_do_not_fit_are_refused(ids, error, message, tmp_path):
     assert (tmp_path / "index").read_bytes() == before
 
 
+TWICE = Exact(8)
+
+
 @pytest.mark.parametrize(
     ("indexes", "error", "message"),
     [
         ([], ValueError, "indexes is empty; give at least one"),
         (Exact(8), TypeError, r"indexes=Exact\(n_bits=8, ntotal=0\): give a list of indexes"),
         ([Exact(8), np.zeros((1, 1), np.uint8)], TypeError, "is no index"),
+        (
+            [TWICE, Exact(8), TWICE],
+            ValueError,
+            "an index is given twice, so each of its codes would be there twice",
+        ),
         ([Exact(8), Exact(9)], ValueError, "another length or other weights"),
         ([Exact(8), Exact(8, np.ones(8))], ValueError, "another length or other weights"),
         (
@@ -88,7 +97,7 @@ def test_indexes_that_do_not_fit_are_refused(indexes, error, message, tmp_path):
 def test_a_file_names_a_model_only_if_all_codes_are_of_it(tmp_path):
     named, unnamed = index_of(random_codes(1), None, "a"), index_of(random_codes(1))
     for indexes, source in (
-        ([named, named], "a"),
+        ([named, copy.copy(named)], "a"),
         ([named, unnamed], None),
         ([unnamed, named], None),
         ([Exact(N_BITS), named], "a"),
@@ -102,7 +111,7 @@ def test_a_file_names_a_model_only_if_all_codes_are_of_it(tmp_path):
 def test_weights_stay(tmp_path):
     index = Exact(8, np.arange(8))
     index.add(np.array([[1]], np.uint8))
-    save_merged([index, index], tmp_path / "index")
+    save_merged([index, copy.copy(index)], tmp_path / "index")
     np.testing.assert_array_equal(load_index(tmp_path / "index").weights, np.arange(8))
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from structhash.baselines._centroid_codes import QUANTISER_FIELDS, repeated
 from structhash.baselines.pq import PQ
+from structhash.estimators.centroids import centroid_field
 from structhash.io.fields import Field
 
 __all__ = ["OPQ"]
@@ -63,7 +64,7 @@ class OPQ(PQ):
     fitted_fields = (
         *QUANTISER_FIELDS,
         Field("rotation_", ("n_rotated", "n_features")),
-        Field("centroids_", ("n_values", "n_rotated")),
+        centroid_field("n_values", "n_rotated"),
     )
 
     rotation_: NDArray[np.float32]

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from structhash.baselines._centroid_codes import QUANTISER_FIELDS, CentroidCodes
 from structhash.codes import PreparedQueries
-from structhash.estimators.centroids import bits_of_bytes
-from structhash.io.fields import Field
+from structhash.estimators.centroids import bits_of_bytes, centroid_field
 
 __all__ = ["PQ"]
 
@@ -65,7 +64,7 @@ class PQ(CentroidCodes):
 
     source = "Jegou et al. 2011"
     settings_from = "those of faiss: 25 rounds of k-means, at most 256 rows a centroid"
-    fitted_fields = (*QUANTISER_FIELDS, Field("centroids_", ("n_values", "n_features")))
+    fitted_fields = (*QUANTISER_FIELDS, centroid_field("n_values", "n_features"))
 
     centroids_: NDArray[np.float32]
 

@@ -11,7 +11,7 @@ from structhash._numerics.blocks import row_slices
 from structhash._numerics.validation import check_count
 from structhash.baselines._centroid_codes import QUANTISER_FIELDS, CentroidCodes, repeated
 from structhash.codes import PreparedQueries
-from structhash.estimators.centroids import bits_of_bytes, queries_for_sums
+from structhash.estimators.centroids import bits_of_bytes, centroid_field, queries_for_sums
 from structhash.io.fields import Field
 
 __all__ = ["RQ"]
@@ -72,7 +72,7 @@ class RQ(CentroidCodes):
     settings_from = "those of faiss: progressive k-means of 10 rounds, a beam of 5"
     fitted_fields = (
         *QUANTISER_FIELDS,
-        Field("centroids_", ("n_bytes", "n_values", "n_features")),
+        centroid_field("n_bytes", "n_values", "n_features"),
         Field("sizes_", ("n_bytes",), "int", least=1, most=256),
         Field("beam_", kind="int", least=1),
     )

@@ -36,6 +36,9 @@ def merge(indexes: Sequence[Path], out: Path, *, force: bool, as_json: bool) -> 
     """
     check_output(out, *indexes, makes="index", force=force, refused=suffixes())
     found = [load_index(path, mmap=True) for path in indexes]
+    for path, other in combinations(indexes, 2):
+        if path.samefile(other):
+            raise ValueError(f"{path} is given twice, so each of its codes would be there twice; give it once")
     replaced = replaced_index(out)
     try:
         save_merged(found, out, force)

@@ -27,7 +27,7 @@ from structhash.estimators.loading import load_model
 from structhash.estimators.reader import READERS, load_reader
 from structhash.io import CODE_SUFFIXES, Codes, load_codes, map_array, number_note, suffix_of, suffixes
 from structhash.io.container import atomic
-from structhash.search import Index, load_index
+from structhash.search import Index, holds_neighbour, load_index
 
 __all__ = ["Asked", "nearest_hits", "print_answer", "query_codes", "search"]
 
@@ -171,7 +171,7 @@ def _write(out: Path, arrays: dict[str, NDArray[Any]]) -> None:
 def nearest_hits(found: _Blocks) -> _Answer:
     """The k nearest codes of each query, and the arrays that a file gets."""
     distances, ids = (np.concatenate(each) for each in zip(*found, strict=True))
-    there = ids != ("" if ids.dtype == object else -1)
+    there = holds_neighbour(ids)
     hits = [_Hit(d[at], i[at]) for d, i, at in zip(distances, ids, there, strict=True)]
     return hits, {"distances": distances, "ids": _for_file(ids)}
 

@@ -25,6 +25,7 @@ from structhash.estimators.centroids import (
     SCALE_FIELDS,
     CentroidEncoder,
     bits_of_bytes,
+    centroid_field,
     queries_for_products,
     queries_for_sums,
     scale_rows,
@@ -42,6 +43,7 @@ _MAX_BEAM = 1024
 _MAX_ROWS = 50_000
 _MAX_POINTS = 10_000  # rows to learn from where there are labels: each is embedded
 _STATE = "embedding_state_"
+_LARGEST_FACTOR = 1.01  # of a row; more than 1 by rounding
 _MAX_NUMBERS = 1 << 26  # of the rows that are learned from, unless these are very wide
 
 
@@ -111,7 +113,7 @@ class AdditiveHash(CentroidEncoder):
     fitted_fields: ClassVar[Fields | None] = (
         *(replace(each, name=f"{_STATE}/{each.name}", optional=True) for each in Mixture.state_fields or ()),
         *(replace(each, shape=("n_numbers",)) if each.name == "mean_" else each for each in SCALE_FIELDS),
-        Field("centroids_", ("n_bytes", "n_values", "n_numbers")),
+        centroid_field("n_bytes", "n_values", "n_numbers"),
         Field("errors_", ("n_bytes",), least=0),
         Field("beam_", kind="int", least=1, most=_MAX_BEAM),
         Field("n_bits_", kind="int", least=1, most=MAX_SUM_BITS),
@@ -248,6 +250,7 @@ class AdditiveHash(CentroidEncoder):
             with np.errstate(all="ignore"):
                 vectors = Mixture().check_state(fitted[_STATE], row)
             row = Mixture().factors(vectors, fitted[_STATE])
+            _refuse_far(fitted["mean_"], fitted["scale_"])
         if len(fitted["mean_"]) != row.shape[1]:
             raise ValueError(f"'mean_' has {len(fitted['mean_'])} numbers, and a row {row.shape[1]}")
         return fitted
@@ -265,6 +268,15 @@ class AdditiveHash(CentroidEncoder):
 
     def _tables_of(self, Z: NDArray[np.float64]) -> PreparedQueries:
         return queries_for_sums(Z, self.centroids_, self.n_bits_)
+
+
+def _refuse_far(mean: NDArray[Any], scale: float) -> None:
+    """ValueError unless factors of rows, which are from -1 to 1, can have this mean and unit."""
+    if not (np.abs(mean).max(initial=0) <= _LARGEST_FACTOR and scale <= 4 * _LARGEST_FACTOR):
+        raise ValueError(
+            f"'mean_' holds numbers from {mean.min():g} to {mean.max():g}, and 'scale_' is {scale:g}; factors "
+            "of rows are from -1 to 1"
+        )
 
 
 class _Points(NamedTuple):

@@ -15,6 +15,7 @@ __all__ = [
     "SCALE_FIELDS",
     "CentroidEncoder",
     "bits_of_bytes",
+    "centroid_field",
     "power_of_two_above",
     "queries_for_products",
     "queries_for_sums",
@@ -23,6 +24,9 @@ __all__ = [
 
 _FARTHEST = 1e100  # in units of the training rows; the square of a row further out could overflow
 _FARTHEST_QUERY = 2.0**16  # in the same unit; further out, float32 distances to different codes become equal
+_LARGEST_CENTROID = (
+    2.0**20
+)  # rows are at most 1 in each number, and a fit adds nothing to their squared lengths
 SCALE_FIELDS: Fields = (Field("mean_", ("n_features",)), Field("scale_", positive=True))
 
 
@@ -30,7 +34,7 @@ class CentroidEncoder(HashEncoder):
     """A method whose codes are numbers of centroids, one a byte, and whose queries are tables of distances.
 
     A last byte of r < 8 bits has 2^r centroids. A subclass gives `_numbers` and `_tables_of`, which see centred
-    rows, and declares `SCALE_FIELDS` among its fields.
+    rows, and declares `SCALE_FIELDS` and a `centroid_field` among its fields.
     """
 
     codes_are_bits: ClassVar[bool] = False
@@ -81,6 +85,11 @@ class CentroidEncoder(HashEncoder):
             name = type(self).__name__
             raise ValueError(f"n_bits={n_bits!r}: codes of {name} have no prefixes; give {learned}, or nothing")
         return learned
+
+
+def centroid_field(*shape: str) -> Field:
+    """The field of centroids: far larger ones than any fit gives are refused, so that no distance overflows."""
+    return Field("centroids_", shape, least=-_LARGEST_CENTROID, most=_LARGEST_CENTROID)
 
 
 def power_of_two_above(numbers: NDArray[Any]) -> float:

@@ -15,6 +15,7 @@ from structhash._numerics.blocks import sample_rows
 from structhash._numerics.matrices import check_finite_rows
 from structhash._numerics.validation import check_choice, describe
 from structhash.codes import Decoder, PreparedQueries, unpack
+from structhash.codes.decoding import LARGEST_DISTANCE
 from structhash.estimators._decoders import fit_linear, fit_tables
 from structhash.estimators._input import open_rows
 from structhash.estimators._reading import READERS, prepare, values_of
@@ -196,9 +197,22 @@ def load_reader(path: str | os.PathLike[str], encoder: HashEncoder) -> Reader:
         name, n_bits = header["reader"], encoder._check_prefix(header["n_bits"])
         sizes = {"n_bits": n_bits, "n_bytes": -(-n_bits // 8), "n_values": 256, "two": 2}
         check_fields(_FIELDS[name], arrays, {**sizes, "n_features": encoder.n_features_in_})
-        return Reader(encoder, name, n_bits, arrays, dict(header["recalls"]))
+        reader = Reader(encoder, name, n_bits, arrays, dict(header["recalls"]))
+        _check_distances(reader)
+        return reader
     except (LookupError, TypeError, ValueError) as error:
         raise ValueError(f"cannot read {path}: it is no whole reader ({error}); fit it again") from None
+
+
+def _check_distances(reader: Reader) -> None:
+    """ValueError where distances of a row of zeros, or to the longest vectors, leave their range."""
+    with np.errstate(all="ignore"):
+        reader._prepare_opened(np.zeros((1, reader.encoder.n_features_in_)))
+    if reader.decoder is not None:
+        sizes = np.abs(reader.decoder.vectors).astype(np.float64)
+        farthest = np.abs(reader.decoder.offset) + (sizes if sizes.ndim == 2 else sizes.max(axis=1)).sum(axis=0)
+        if (farthest**2).sum() > LARGEST_DISTANCE:
+            raise ValueError(f"squared lengths of its vectors exceed {LARGEST_DISTANCE:g}")
 
 
 def _check_encoder(encoder: HashEncoder, n_bits: int | None) -> int:

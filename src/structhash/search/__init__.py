@@ -16,6 +16,7 @@ from structhash.io import container as files
 from structhash.search._checks import check_ids, check_k, check_queries
 from structhash.search._radius_chosen import ChosenRadius
 from structhash.search._rescored import FactorChoice, Rescored, choose_factor
+from structhash.search._text_ids import holds_neighbour
 from structhash.search._tuned import OperatingPoint, Tuned
 from structhash.search._vector_metrics import to_int8
 from structhash.search.base import Index
@@ -47,6 +48,7 @@ __all__ = [
     "choose_factor",
     "choose_radius",
     "group_pairs",
+    "holds_neighbour",
     "load_index",
     "near_groups",
     "near_pairs",

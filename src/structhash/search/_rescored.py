@@ -12,7 +12,7 @@ from structhash._numerics.blocks import row_slices, rows_within
 from structhash._numerics.validation import check_choice, check_count, check_positive, describe
 from structhash.codes import PreparedQueries
 from structhash.search._checks import Ids, as_ids, check_k, refuse_repeated
-from structhash.search._text_ids import check_same_kind, no_ids, shown, spell_id
+from structhash.search._text_ids import check_same_kind, holds_neighbour, no_ids, shown, spell_id
 from structhash.search._vector_metrics import METRICS, all_distances, as_vectors, own_distances
 from structhash.search.base import Index
 
@@ -206,7 +206,7 @@ class Rescored:
 
     def _ranks_of(self, ids: NDArray[Any]) -> NDArray[np.int64]:
         """Places of ids among the ascending ids of all vectors, or -1; ValueError if one has no vector."""
-        there = ids != ("" if ids.dtype == object else -1)
+        there = holds_neighbour(ids)
         asked = as_ids(ids[there], int(there.sum()))
         if not asked.size:
             places, missing = np.empty(0, np.int64), asked

@@ -18,6 +18,7 @@ __all__ = [
     "check_text",
     "encode_ids",
     "from_stored",
+    "holds_neighbour",
     "is_text",
     "no_ids",
     "shown",
@@ -67,6 +68,16 @@ def no_ids(shape: Any, like: NDArray[Any] | None) -> NDArray[Any]:
     if is_text(like):
         return np.zeros(shape, like.dtype)  # type: ignore[union-attr]
     return np.full(shape, -1, dtype=np.int64)
+
+
+def holds_neighbour(ids: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which places of a search result hold a neighbour, of any shape; the others are empty.
+
+    >>> holds_neighbour(np.array([[3, 0, -1]])), holds_neighbour(np.array(["b", ""], dtype=object))
+    (array([[ True,  True, False]]), array([ True, False]))
+    """
+    found: NDArray[np.bool_] = ids != ("" if ids.dtype == object else -1)
+    return found
 
 
 def check_same_kind(ids: NDArray[Any], known: NDArray[Any] | None) -> None:

@@ -14,7 +14,7 @@ from structhash.pieces import snake
 from structhash.search._blocks import own_ids
 from structhash.search._checks import check_radius, check_weights
 from structhash.search._saved import SavedIndex, given_settings
-from structhash.search._text_ids import is_text
+from structhash.search._text_ids import holds_neighbour, is_text
 
 __all__ = ["Index", "given_settings", "joined_source"]
 
@@ -137,7 +137,7 @@ class Index(SavedIndex):
         TypeError
             If it is no index.
         ValueError
-            If lengths, weights or known models differ, or `add` refuses the ids.
+            If it is this index, lengths, weights or known models differ, or `add` refuses the ids.
         """
         source = joined_source([self, other])
         self._take(other._parts())
@@ -150,7 +150,7 @@ class Index(SavedIndex):
 
         An index may have fewer than k codes. The last places of each row are then empty: their id is -1, or ""
         where ids are text, and their distance is 2**31 - 1, or infinity with weights or prepared queries.
-        ``ids != -1``, or ``ids != ""``, selects the other places.
+        `structhash.search.holds_neighbour` of the ids selects the other places.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class Index(SavedIndex):
         r = check_radius(r)
         limited: dict[str, Any] = {} if among is None else {"among": among}
         distances, ids = self.search(codes, max(1, self.ntotal), **limited)
-        within = (ids != ("" if ids.dtype == object else -1)) & (distances <= r)
+        within = holds_neighbour(ids) & (distances <= r)
         lims = np.concatenate([[0], np.cumsum(within.sum(axis=1))]).astype(np.int64)
         return lims, distances[within], ids[within]
 
@@ -263,6 +263,8 @@ def joined_source(indexes: Sequence[Index]) -> str | None:
             raise ValueError(
                 f"{each!r} has codes of another length or other weights than {first!r}; merge equal indexes"
             )
+    if len({id(each) for each in indexes}) < len(indexes):
+        raise ValueError("an index is given twice, so each of its codes would be there twice; give it once")
     if len({each.source for each in indexes} - {None}) > 1:
         raise ValueError("the indexes hold codes of different models; encode the rows with one model")
     sources = {each.source for each in indexes if each.ntotal} or {first.source}

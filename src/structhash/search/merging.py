@@ -30,7 +30,8 @@ def save_merged(indexes: Sequence[Index], path: str | os.PathLike[str], force: b
     TypeError
         If one is no index, or some have numbers as ids and others text.
     ValueError
-        If lengths, weights or known models differ, an id comes twice, or only some have ids of their own.
+        If an index is given twice, lengths, weights or known models differ, an id comes twice, or only some
+        have ids of their own.
 
     Examples
     --------
