@@ -1,6 +1,7 @@
 """What sub-linear indexes find of the 100 nearest of 1,000,000 learned codes, and how fast.
 
     python benchmarks/sublinear.py run ../shared/data benchmarks/results/search/sublinear.json
+    python benchmarks/sublinear.py first ../shared/data benchmarks/results/search/first_search.json
     python benchmarks/sublinear.py draw benchmarks/results/search/sublinear.json benchmarks/results/search
 
 The codes are learned from SIFT descriptors. The million are the 100,000 descriptors ten times, each time with
@@ -16,12 +17,16 @@ Queries a CPU second are those of one thread: other work on the machine counts l
 Bytes a code are those of codes, structure and ids: arrays that an index of ours holds, the size of a file of
 faiss, the memory that usearch says it uses.
 
+`first` takes 100,000 of the codes from a file: CPU seconds of the first search, which makes lists, chunks or
+the graph, and of the second; megabytes of the file, and of the graph if faiss wrote it.
+
 `draw` writes sublinear.png: queries a second against what is missed (matplotlib comes with the same extra).
 """
 
 import argparse
 import json
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -39,10 +44,10 @@ from search import opened
 from structhash import DistilHash
 from structhash.codes import hamming, prepared_distances
 from structhash.io.container import atomic
-from structhash.search import HNSW, IVF, Exact, Flat, MultiHash
+from structhash.search import HNSW, IVF, Exact, Flat, MultiHash, load_index
 
 SEED, N_BITS, N_COPIES, N_QUERIES, K, ROUNDS = 0, 64, 10, 500, 100, 2
-N_LISTS, N_LINKS = 1000, 16
+N_LISTS, N_LINKS, N_FIRST = 1000, 16, 100_000
 PROBES, WALKS = (1, 2, 4, 8, 16, 32, 64, 128), (100, 150, 250, 500, 1000)
 
 Search = Callable[[Any], np.ndarray]  # queries to the ids that are found
@@ -196,6 +201,30 @@ def measured(folder: Path) -> dict[str, Any]:
     return {"codes": len(codes), "bits": N_BITS, "threads": [1, 2], "indexes": lines}
 
 
+def first_searches(folder: Path) -> dict[str, Any]:
+    """Lines by index: what its first search after loading takes."""
+    codes, lines = learned(folder)[0], {}
+    for name, Index in {"IVF": IVF, "HNSW": HNSW, "MultiHash": MultiHash, "Exact": Exact}.items():
+        for n in (N_FIRST // 10, N_FIRST):  # the first time compiles
+            index, path = Index(N_BITS), Path(tempfile.mkdtemp()) / "index"
+            index.add(codes[:n])
+            index.save(path)
+            index, took = load_index(path), []
+            for query in (codes[-1:], codes[-2:-1]):
+                start = time.process_time()
+                index.search(query, K)
+                took.append(round(time.process_time() - start, 4))
+        lines[name] = {
+            "CPU seconds of the first and second search": took,
+            "megabytes": path.stat().st_size / 1e6,
+        }
+        if name == "HNSW":
+            graph = index._structure(index._blocks[0].codes)
+            lines[name]["megabytes of the graph"] = round(len(faiss.serialize_index_binary(graph)) / 1e6, 1)
+        print(name, lines[name], flush=True)
+    return {"codes": N_FIRST, "bits": N_BITS, "indexes": lines}
+
+
 def draw(source: Path, folder: Path) -> None:
     """Queries a second against what is missed, on one thread and on two, packed queries and real ones."""
     import matplotlib
@@ -227,13 +256,13 @@ def draw(source: Path, folder: Path) -> None:
 def main() -> None:
     """Measure, or draw what was measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("run", "draw"))
-    parser.add_argument("source", type=Path, help="folder of data, or the file that run made")
+    parser.add_argument("part", choices=("run", "first", "draw"))
+    parser.add_argument("source", type=Path, help="folder of data, or for draw the file that run made")
     parser.add_argument("output", type=Path, help="file to write, or folder for the picture")
     given = parser.parse_args()
     if given.part == "draw":
         return draw(given.source, given.output)
-    found = measured(given.source)
+    found = {"run": measured, "first": first_searches}[given.part](given.source)
     with atomic(given.output) as temporary:
         temporary.write_text(json.dumps(found, indent=1) + "\n")
 
