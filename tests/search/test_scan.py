@@ -221,14 +221,15 @@ HARD = ["ties", "one large", "zeros", "huge", "denormal", "denormal in float32",
 @pytest.mark.parametrize("n_bits", [1, 5, 64, 100])
 @pytest.mark.parametrize("form", HARD)
 @pytest.mark.parametrize("most_by_planes", [0, 100])
-def test_weights_and_values_that_are_hard_to_bound(n_bits, form, most_by_planes, monkeypatch):
+@pytest.mark.parametrize("n_queries", [1, 12])
+def test_weights_and_values_that_are_hard_to_bound(n_bits, form, most_by_planes, n_queries, monkeypatch):
     monkeypatch.setattr(scan, "_MOST_SUMMED", 0)
     monkeypatch.setattr(scan, "_MOST_BY_PLANES", most_by_planes)
     rng = np.random.default_rng(0)
-    bits, near = bits_of("learned", 2000, n_bits, 1), bits_of("learned", 12, n_bits, 2)
+    bits, near = bits_of("learned", 2000, n_bits, 1), bits_of("learned", n_queries, n_bits, 2)
     weights, codes = hard_weights(form, n_bits, rng), pack(bits)
-    values = rng.choice([-1.0, 1.0], (12, n_bits)) * np.minimum(weights / n_bits, 1e34)
-    real = PreparedQueries(n_bits, rng.normal(size=12) * np.abs(values).sum() / 100, values)
+    values = rng.choice([-1.0, 1.0], (n_queries, n_bits)) * np.minimum(weights / n_bits, 1e34)
+    real = PreparedQueries(n_bits, rng.normal(size=n_queries) * np.abs(values).sum() / 100, values)
     for asked, own in ((pack(near), weights), (real, None)):
         base, tables = scan.Tabled(asked, own).tables()
         total = sum(tables[:, b, codes[:, b]] for b in range(codes.shape[1]))
@@ -252,6 +253,25 @@ def test_one_query_at_a_time_finds_what_all_find(kind, n_bits):
         ):
             np.testing.assert_array_equal(np.concatenate(one), theirs)
             np.testing.assert_array_equal(all_, theirs)
+
+
+@pytest.mark.parametrize("n_bits", [1, 7, 20, 57, 64, 65, 100, 128, 200, 256])
+@pytest.mark.parametrize("form", ["weights", "real", "linear", "tables", "tables and lengths"])
+def test_one_query_by_tables_finds_what_brute_force_finds(form, n_bits, monkeypatch):
+    monkeypatch.setattr(scan, "_MOST_SUMMED", 0)
+    monkeypatch.setattr(scan, "_MOST_BY_PLANES", 0)
+    rng = np.random.default_rng(n_bits)
+    bits, near = bits_of("learned", 1500, n_bits, 1), bits_of("learned", 3, n_bits, 2)
+    asked, weights, distances_to = asked_in(form, near, rng)
+    index, distances = Exact(n_bits, weights), distances_to(pack(bits))
+    index.add(pack(bits))
+    mask = rng.random(1500) < 0.3
+    for q in range(3):
+        for k in (1, 30, 300):
+            for among, kept in ((None, np.arange(1500)), (mask, np.flatnonzero(mask))):
+                right = first_pairs(distances[q : q + 1, kept], kept, k)
+                for mine, theirs in zip(index.search(asked[q : q + 1], k, among=among), right):
+                    np.testing.assert_array_equal(mine, theirs)
 
 
 def masks_of(n, rng):

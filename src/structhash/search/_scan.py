@@ -28,6 +28,7 @@ from structhash.search._scan_kernels import (
     nearest_by_planes,
     nearest_by_tables,
     nearest_of_one_by_bits,
+    nearest_of_one_by_tables,
 )
 
 __all__ = ["Found", "Tabled", "Within", "in_order", "nearest", "nearest_tabled", "within", "within_tabled"]
@@ -124,10 +125,12 @@ def _nearest_of_lanes(
     else:
         words, judges = long_words(codes), plane_bounds(*linear, terms)
 
+    by_tables = nearest_of_one_by_tables if len(base) == 1 and len(judges[0]) else nearest_by_tables
+
     def scan(part: slice) -> Found:
         heap = _heap(len(base), part, k, np.float32)
         if words is None:
-            nearest_by_tables(base, tables, terms[part], *judges, codes[part], *heap)
+            by_tables(base, tables, terms[part], *judges, codes[part], *heap)
         else:
             nearest_by_planes(base, tables, terms[part], *judges, words[part], codes[part], *heap)
         return heap

@@ -192,6 +192,48 @@ def nearest_by_tables(base, tables, terms, numbers, bounds, codes, distances, ro
 
 
 @njit(cache=True, nogil=True)
+def nearest_of_one_by_tables(base, tables, terms, numbers, bounds, codes, distances, rows):
+    """Write what `nearest_by_tables` writes for one query, with numbers: lanes would be empty but one."""
+    unit, lowest, slack, least = bounds
+    n, width = codes.shape
+    k = distances.shape[1]
+    lane, found = numbers[:, :, 0].astype(np.uint32), np.empty(_CODES_A_RUN, np.uint32)
+    per_unit = 1.0 / unit[0]
+    for first in range(0, n, _CODES_A_RUN):
+        size = min(_CODES_A_RUN, n - first)
+        flat = codes[first : first + size].reshape(-1)
+        found[:size] = 0
+        if len(terms):
+            for i in range(size):
+                found[i] = np.uint32(min((np.float64(terms[first + i]) - least) * per_unit, _LARGEST / 2))
+        whole = width - width % 8
+        for b in range(0, whole, 8):  # a loop over bytes inside that over codes is not unrolled
+            b0, b1, b2, b3 = lane[b], lane[b + 1], lane[b + 2], lane[b + 3]
+            b4, b5, b6, b7 = lane[b + 4], lane[b + 5], lane[b + 6], lane[b + 7]
+            for i in range(size):
+                at = width * i + b
+                low = b0[flat[at]] + b1[flat[at + 1]] + b2[flat[at + 2]] + b3[flat[at + 3]]
+                high = b4[flat[at + 4]] + b5[flat[at + 5]] + b6[flat[at + 6]] + b7[flat[at + 7]]
+                found[i] += low + high
+        for b in range(whole, width):
+            for i in range(size):
+                found[i] += lane[b, flat[width * i + b]]
+        limit = _FARTHEST
+        if first >= k:
+            above = _limit(distances[0, 0], lowest[0], unit[0], slack[0], _LARGEST)
+            limit = np.uint32(above) + np.uint32(1)
+        if _n_below(found[:size], limit):
+            for start in range(0, size, _CODES_A_STEP):
+                stop = min(start + _CODES_A_STEP, size)
+                if _n_below(found[start:stop], limit):
+                    for i in range(start, stop):
+                        if found[i] < limit:
+                            term = terms[first + i] if len(terms) else np.float32(0)
+                            distance = _summed(base[0], tables[0], codes[first + i], term)
+                            offer(distances[0], rows[0], first + i, distance, first + i)
+
+
+@njit(cache=True, nogil=True)
 def _turned(codes, room):
     """Return the words of a run of codes (n, w) as (w, m), m at least n, where `room` (w, m) is for them.
 
