@@ -125,7 +125,8 @@ def _nearest_of_lanes(
     else:
         words, judges = long_words(codes), plane_bounds(*linear, terms)
 
-    by_tables = nearest_of_one_by_tables if len(base) == 1 and len(judges[0]) else nearest_by_tables
+    alone = len(base) == 1 and len(judges[0]) in (8, 16)  # numbers of so many bytes
+    by_tables = nearest_of_one_by_tables if alone else nearest_by_tables
 
     def scan(part: slice) -> Found:
         heap = _heap(len(base), part, k, np.float32)

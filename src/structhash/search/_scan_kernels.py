@@ -193,7 +193,10 @@ def nearest_by_tables(base, tables, terms, numbers, bounds, codes, distances, ro
 
 @njit(cache=True, nogil=True)
 def nearest_of_one_by_tables(base, tables, terms, numbers, bounds, codes, distances, rows):
-    """Write what `nearest_by_tables` writes for one query, with numbers: lanes would be empty but one."""
+    """Write what `nearest_by_tables` writes for one query, with numbers, and codes of 8 or 16 bytes.
+
+    All lanes but one would be empty. With other codes this is no faster than lanes.
+    """
     unit, lowest, slack, least = bounds
     n, width = codes.shape
     k = distances.shape[1]
@@ -206,18 +209,11 @@ def nearest_of_one_by_tables(base, tables, terms, numbers, bounds, codes, distan
         if len(terms):
             for i in range(size):
                 found[i] = np.uint32(min((np.float64(terms[first + i]) - least) * per_unit, _LARGEST / 2))
-        whole = width - width % 8
-        for b in range(0, whole, 8):  # a loop over bytes inside that over codes is not unrolled
-            b0, b1, b2, b3 = lane[b], lane[b + 1], lane[b + 2], lane[b + 3]
-            b4, b5, b6, b7 = lane[b + 4], lane[b + 5], lane[b + 6], lane[b + 7]
-            for i in range(size):
-                at = width * i + b
-                low = b0[flat[at]] + b1[flat[at + 1]] + b2[flat[at + 2]] + b3[flat[at + 3]]
-                high = b4[flat[at + 4]] + b5[flat[at + 5]] + b6[flat[at + 6]] + b7[flat[at + 7]]
-                found[i] += low + high
-        for b in range(whole, width):
-            for i in range(size):
-                found[i] += lane[b, flat[width * i + b]]
+        if width == 8:
+            _add_eight(found[:size], flat, lane, 8)
+        else:
+            _add_eight(found[:size], flat, lane, 16)
+            _add_eight(found[:size], flat[8:], lane[8:], 16)
         limit = _FARTHEST
         if first >= k:
             above = _limit(distances[0, 0], lowest[0], unit[0], slack[0], _LARGEST)
@@ -231,6 +227,18 @@ def nearest_of_one_by_tables(base, tables, terms, numbers, bounds, codes, distan
                             term = terms[first + i] if len(terms) else np.float32(0)
                             distance = _summed(base[0], tables[0], codes[first + i], term)
                             offer(distances[0], rows[0], first + i, distance, first + i)
+
+
+@njit(cache=True, nogil=True)
+def _add_eight(found, codes, tables, step):
+    """Add the entries of eight bytes of codes, which begin `step` apart; fast where that is a constant."""
+    b0, b1, b2, b3 = tables[0], tables[1], tables[2], tables[3]
+    b4, b5, b6, b7 = tables[4], tables[5], tables[6], tables[7]
+    for i in range(len(found)):
+        at = step * i
+        low = b0[codes[at]] + b1[codes[at + 1]] + b2[codes[at + 2]] + b3[codes[at + 3]]
+        high = b4[codes[at + 4]] + b5[codes[at + 5]] + b6[codes[at + 6]] + b7[codes[at + 7]]
+        found[i] += low + high
 
 
 @njit(cache=True, nogil=True)
