@@ -24,9 +24,7 @@ __all__ = [
 
 _FARTHEST = 1e100  # in units of the training rows; the square of a row further out could overflow
 _FARTHEST_QUERY = 2.0**16  # in the same unit; further out, float32 distances to different codes become equal
-_LARGEST_CENTROID = (
-    2.0**20
-)  # rows are at most 1 in each number, and a fit adds nothing to their squared lengths
+_LARGEST_CENTROID = 2.0**20  # each number of a row is at most 1
 SCALE_FIELDS: Fields = (Field("mean_", ("n_features",)), Field("scale_", positive=True))
 
 
