@@ -10,7 +10,7 @@ from structhash.cli.console import say
 from structhash.cli.display import bar
 from structhash.cli.ids import read_ids
 from structhash.io import map_array
-from structhash.search import Index, Rescored, choose_factor
+from structhash.search import FactorChoice, Index, Rescored, choose_factor
 
 __all__ = ["open_rescored"]
 
@@ -46,15 +46,22 @@ def open_rescored(
     if asked.ids is None and index.id_kind != "row numbers":
         raise ValueError(f"--rescore {asked.vectors}: the index has ids of its own; give --rescore-ids too")
     ids = None if asked.ids is None else read_ids(asked.ids, as_text=index.id_kind == "text")
+    vectors = map_array(asked.vectors)
     try:
-        rescored = Rescored(index, map_array(asked.vectors), asked.metric, asked.factor, ids)
+        rescored = Rescored(index, vectors, asked.metric, asked.factor, ids)
     except (TypeError, ValueError) as error:
         raise type(error)(f"--rescore {asked.vectors}: {error}") from None
-    return rescored, {} if asked.recall is None else _choose(rescored, asked.recall, k, code)
+    if asked.recall is None:
+        return rescored, {}
+    chosen = _chosen(rescored, asked.recall, k, code)
+    return Rescored(index, vectors, asked.metric, chosen.factor, ids), {
+        "factor": chosen.factor,
+        "recall": chosen.recall,
+    }
 
 
-def _choose(rescored: Rescored, recall: float, k: int, code: Callable[[Any], Any]) -> dict[str, Any]:
-    """Set the least factor with a recall for rows of the index that are held out; say it and return it."""
+def _chosen(rescored: Rescored, recall: float, k: int, code: Callable[[Any], Any]) -> FactorChoice:
+    """The least factor with a recall for rows of the index that are held out; it is printed, too."""
     others, rows = rescored.hold_out(_N_HELD_OUT)
     if len(others.index) < k:
         raise ValueError(
@@ -63,7 +70,6 @@ def _choose(rescored: Rescored, recall: float, k: int, code: Callable[[Any], Any
     queries = code(rows)
     with bar("factor", None, "factors"):
         chosen = choose_factor(others, queries, rows, k, recall)
-    rescored.factor = chosen.factor
-    rows_found = f"{chosen.recall:.3f} of the {k} nearest of {len(rows)} rows that were held out"
-    say("note", f"--factor {chosen.factor} finds {rows_found}")
-    return {"factor": chosen.factor, "recall": chosen.recall}
+    share = f"{chosen.recall:.3f} of the {k} nearest of {len(rows)} rows that were held out"
+    say("note", f"--factor {chosen.factor} finds {share}")
+    return chosen

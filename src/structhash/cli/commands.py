@@ -56,6 +56,14 @@ _Tune = Annotated[
         "(distilhash, structhash, cghash).",
     ),
 ]
+_Recall = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Instead of --factor: find the least factor for this recall of 200 rows of the index.",
+    ),
+]
 
 
 def _show_version(wanted: bool) -> None:
@@ -172,14 +180,7 @@ def _search(
     factor: Annotated[
         int | None, typer.Option(min=1, help="Codes a neighbour that --rescore orders.", show_default="10")
     ] = None,
-    recall: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="Instead of --factor: find the least factor for this recall of 200 rows of the index.",
-        ),
-    ] = None,
+    recall: _Recall = None,
     metric: Annotated[
         str | None,
         typer.Option(help="Of --rescore: cosine, inner_product or euclidean.", show_default="cosine"),

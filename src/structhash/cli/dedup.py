@@ -68,12 +68,7 @@ def dedup(
     sizes = np.bincount(groups, minlength=len(groups))
     rows = np.flatnonzero(sizes[groups] > 1)
     if out is not None:
-        columns = [rows, groups[rows]]
-        if names is not None:
-            columns += [names[rows], names[groups[rows]]]
-        with atomic(out) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-            file.write(f"{GROUPS_HEADS[names is not None]}\n")
-            csv.writer(file, lineterminator="\n").writerows(zip(*(each.tolist() for each in columns)))
+        _write(out, rows, groups[rows], names)
     facts = {
         "codes": len(groups),
         "bits": n_bits,
@@ -84,6 +79,14 @@ def dedup(
         "kept rows": int((sizes > 0).sum()),
     }
     print_facts(facts if out is None else {**facts, "file": str(out)}, as_json)
+
+
+def _write(out: Path, rows: NDArray[np.int64], groups: NDArray[np.int64], names: NDArray[Any] | None) -> None:
+    """Write a line for each of the rows, with the ids of all codes where they have some."""
+    columns = [rows, groups] if names is None else [rows, groups, names[rows], names[groups]]
+    with atomic(out) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        file.write(f"{GROUPS_HEADS[names is not None]}\n")
+        csv.writer(file, lineterminator="\n").writerows(zip(*(each.tolist() for each in columns)))
 
 
 def _given_ids(path: Path | None, column: str | None, n: int) -> NDArray[Any]:

@@ -63,10 +63,8 @@ def evaluate(
         A model file.
     data : path
         A data file: queries Q with judgements, or labels.
-    n_queries : int
-        Number of queries where rows are split by labels.
-    seed : int
-        Draws those queries.
+    n_queries, seed : int
+        Number of queries where rows are split by labels, and what draws them.
     measures : list of str or None
         Names, maybe with commas between them; None for the usual ones.
     ties : str
@@ -101,9 +99,14 @@ def evaluate(
     }
     deliver(document, out, as_json)
     if not as_json:
-        counts = f"{len(task.queries)} queries against {len(task.database)} rows"
-        print(f"{counts} by {task.by}, {encoder.n_bits_} bits\n")
-        print_table(("distance", *names), [(distance, *mean.values()) for distance, mean in means.items()])
+        _print(task, encoder.n_bits_, means)
+
+
+def _print(task: _Task, n_bits: int, means: dict[str, dict[str, float]]) -> None:
+    """Print a line for each distance."""
+    print(f"{len(task.queries)} queries against {len(task.database)} rows by {task.by}, {n_bits} bits\n")
+    names = next(iter(means.values()))
+    print_table(("distance", *names), [(distance, *mean.values()) for distance, mean in means.items()])
 
 
 def _every_reading(

@@ -163,12 +163,14 @@ class Rescored:
             raise ValueError(f"the index has {len(ids)} codes; to hold rows out, give one with at least 5")
         drawn = np.random.default_rng(random_state).permutation(len(ids))[: min(n_rows, len(ids) // 5)]
         queries = self._rows(self._ranks_of(ids[drawn]))
-        others = copy(self)
-        others.index = copy(self.index)
-        others.index.remove(ids[drawn])
-        if others._ids is None:  # row numbers, which are ids of their own now
-            others._ids = np.arange(len(self.vectors))
-        return others, queries
+        others = copy(self.index)
+        others.remove(ids[drawn])  # row numbers are ids of their own then
+        if self._ids is None or self._order is None:
+            names: NDArray[Any] = np.arange(len(self.vectors))
+        else:
+            names = shown(self._ids)[np.argsort(self._order)]
+        held: Self = type(self)(others, self.vectors, self.metric, self.factor, names, self.scale)
+        return held, queries
 
     def _nearest_of(
         self, asked: NDArray[np.float64], ranks: NDArray[np.int64], k: int
