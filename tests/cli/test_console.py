@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -88,6 +89,17 @@ def interrupt():
     raise KeyboardInterrupt
 
 
+class Interrupted:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+
+def interrupt_in_a_destructor():
+    Interrupted()  # Python drops what a destructor raises
+    for _ in range(1000):
+        time.sleep(0.01)
+
+
 def exhaust():
     raise MemoryError("1 TiB")
 
@@ -97,6 +109,7 @@ def exhaust():
     [
         (interrupt, 130, "interrupted\n"),
         (interrupt_in_compiled_code, 130, "interrupted\n"),
+        (interrupt_in_a_destructor, 130, "interrupted\n"),
         (defect, 1, ""),
         (exhaust, 2, "error: not enough memory for what was asked (1 TiB); ask for less, or give fewer rows\n"),
     ],

@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import warnings
+from _thread import interrupt_main
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from structhash._numerics.interrupts import interrupted
 __all__ = ["Commands", "Unfinished", "say"]
 
 _UNFINISHED, _BAD_INPUT, _BY_SIGNAL = 1, 2, 128  # exit statuses; the last one plus the number of the signal
+_LATER = 0.01  # seconds until a lost interrupt is sent once more
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # errors of a disk, whatever the input
 
 
@@ -63,7 +65,7 @@ class Commands(TyperGroup):
         _prepare_streams()
         received: list[int] = []
         try:
-            with _spoken_warnings(), _signals(received):
+            with _spoken_warnings(), _signals(received), _no_lost_interrupts():
                 _check_current_folder()
                 status = super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
         except (Exception, KeyboardInterrupt) as error:
@@ -143,6 +145,28 @@ def _signals(received: list[int]) -> Iterator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+@contextlib.contextmanager
+def _no_lost_interrupts() -> Iterator[None]:
+    """Send an interrupt once more where Python drops it, because it came while an object was destroyed."""
+    before = sys.unraisablehook
+    sent: list[threading.Timer] = []
+
+    def hook(dropped: Any) -> None:
+        if not issubclass(dropped.exc_type, KeyboardInterrupt):
+            before(dropped)
+        else:  # from a thread, since an interrupt inside this function would be dropped, too
+            sent.append(threading.Timer(_LATER, interrupt_main))
+            sent[-1].start()
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+        for timer in sent:
+            timer.cancel()
 
 
 def _status_of(error: BaseException) -> int | None:
