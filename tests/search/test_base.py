@@ -319,6 +319,8 @@ def test_the_places_of_a_result_that_hold_a_neighbour(ids_of):
     np.testing.assert_array_equal(holds_neighbour(found), [[True] * 3 + [False] * 2] * 2)
     assert not holds_neighbour(Exact(8).search(random_codes(2, 8, 1), 5)[1]).any()
     assert sorted(found[holds_neighbour(found)][:3]) == sorted(index.ids)
+    in_file = found.astype(str) if found.dtype == object else found
+    np.testing.assert_array_equal(holds_neighbour(in_file), holds_neighbour(found))
 
 
 # the base class

@@ -71,12 +71,12 @@ def no_ids(shape: Any, like: NDArray[Any] | None) -> NDArray[Any]:
 
 
 def holds_neighbour(ids: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which places of a search result hold a neighbour, of any shape; the others are empty.
+    """Which places of a search result, or of its file, hold a neighbour, of any shape; the others are empty.
 
-    >>> holds_neighbour(np.array([[3, 0, -1]])), holds_neighbour(np.array(["b", ""], dtype=object))
+    >>> holds_neighbour(np.array([[3, 0, -1]])), holds_neighbour(np.array(["b", ""]))
     (array([[ True,  True, False]]), array([ True, False]))
     """
-    found: NDArray[np.bool_] = ids != ("" if ids.dtype == object else -1)
+    found: NDArray[np.bool_] = ids != (-1 if ids.dtype.kind in "iu" else "")
     return found
 
 
