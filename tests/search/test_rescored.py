@@ -306,6 +306,23 @@ def test_held_out_rows_are_no_longer_found(ids_of, piece, scale):
     np.testing.assert_array_equal(again[1].ravel(), names[held])
 
 
+def test_an_index_whose_arrays_change_in_place_keeps_the_rows_that_are_held_out():
+    class Flags(Exact):
+        """Marks what is removed."""
+
+        def __init__(self, n_bits):
+            super().__init__(n_bits)
+            self.there = np.ones(N, bool)
+
+        def remove(self, ids):
+            self.there[ids] = False
+
+    X = whole_vectors(N)
+    rescored = Rescored(index_of(X, np.arange(N), Flags), X, ids=np.arange(N))
+    others, _ = rescored.hold_out(30)
+    assert (others.index.there.sum(), rescored.index.there.sum()) == (N - 30, N)
+
+
 @pytest.mark.parametrize(("n", "n_rows", "message"), [(4, 3, "has 4 codes; .* at least 5"), (9, 0, "n_rows=0")])
 def test_rows_that_cannot_be_held_out(n, n_rows, message):
     with pytest.raises(ValueError, match=message):

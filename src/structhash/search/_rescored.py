@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
+from copy import deepcopy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -163,7 +163,7 @@ class Rescored:
             raise ValueError(f"the index has {len(ids)} codes; to hold rows out, give one with at least 5")
         drawn = np.random.default_rng(random_state).permutation(len(ids))[: min(n_rows, len(ids) // 5)]
         queries = self._rows(self._ranks_of(ids[drawn]))
-        others = copy(self.index)
+        others = deepcopy(self.index)  # `remove` of a class elsewhere may change arrays in place
         others.remove(ids[drawn])  # row numbers are ids of their own then
         if self._ids is None or self._order is None:
             names: NDArray[Any] = np.arange(len(self.vectors))
