@@ -52,6 +52,10 @@ def _distances(queries, codes):
         ("--rescore x.npy --recall 1.2", "--recall"),
         ("--rescore x.npy --recall 0.9 --among ids.npy", "--recall is measured among all codes, not those of"),
         ("--rescore x.npy --recall 0.9 -k 250", "without 60 rows, the index has less than k=250 codes; give"),
+        (
+            "--rescore m.npy --recall 0.9",
+            "--rescore m.npy holds 2 numbers a row, a query has 64; give the rows",
+        ),
     ],
 )
 def test_what_cannot_be_chosen_is_refused(assert_refused, words, part):

@@ -253,7 +253,7 @@ def test_text_ids_are_printed_and_written(machine, done, here, tmp_path):
         ("m.index x.npy --model m --rescore-ids ids.npy", ["--rescore-ids goes with --rescore VECTORS"]),
         ("m.index x.npy --model m --rescore ids.npy", ["--rescore ids.npy: vectors=", "give a matrix"]),
         ("m.index x.npy --model m --rescore x.npy --metric l2", ["--rescore x.npy: metric='l2'"]),
-        ("m.index x.npy --model m --rescore m.npy", ["queries=", "give finite vectors of shape (300, 2)"]),
+        ("m.index x.npy --model m --rescore m.npy", ["m.npy holds 2 numbers a row, a query has 64; give"]),
         (
             "m.index x.npy --model m --rescore x.npy --rescore-ids ids.npy",
             ["270 ids have no vector, such as 1"],
@@ -288,7 +288,12 @@ def test_text_ids_are_printed_and_written(machine, done, here, tmp_path):
         ("m.index train.npz", ["train.npz is not a file of codes; for vectors, give --model MODEL too"]),
         ("m.index ids.npy", ["ids.npy holds int64 of shape (300,)"]),
         ("m.index nowhere.npy", ["no such file: nowhere.npy"]),
-        ("m.index w.codes", ["m.index was made with another model than w.codes; give that one"]),
+        (
+            "m.index w.codes",
+            [
+                "m.index was made with another model than w.codes; give that one, or make m.index again from codes of"
+            ],
+        ),
         ("m.index short.codes", ["short.codes holds codes of 9 bits, m.index of 16; give codes of one length"]),
         ("m.index x.npy --model w", ["m.index was made with another model than w; give that one"]),
     ],

@@ -18,7 +18,7 @@ _N_HELD_OUT = 200
 
 
 def open_rescored(
-    index: Index, asked: Rescoring, k: int, code: Callable[[Any], Any]
+    index: Index, asked: Rescoring, k: int, width: int, code: Callable[[Any], Any]
 ) -> tuple[Rescored, dict[str, Any]]:
     """Open the vectors that order the nearest codes of an index.
 
@@ -29,6 +29,8 @@ def open_rescored(
         The options that go with --rescore.
     k : int
         Neighbours a query.
+    width : int
+        Numbers of a query.
     code : callable
         Makes what the index is searched for of vectors (n, d).
 
@@ -46,18 +48,20 @@ def open_rescored(
     if asked.ids is None and index.id_kind != "row numbers":
         raise ValueError(f"--rescore {asked.vectors}: the index has ids of its own; give --rescore-ids too")
     ids = None if asked.ids is None else read_ids(asked.ids, as_text=index.id_kind == "text")
-    vectors = map_array(asked.vectors)
     try:
-        rescored = Rescored(index, vectors, asked.metric, asked.factor, ids)
+        rescored = Rescored(index, map_array(asked.vectors), asked.metric, asked.factor, ids)
     except (TypeError, ValueError) as error:
         raise type(error)(f"--rescore {asked.vectors}: {error}") from None
+    if rescored.vectors.shape[1] != width:
+        raise ValueError(
+            f"--rescore {asked.vectors} holds {rescored.vectors.shape[1]} numbers a row, a query has {width}; "
+            "give the rows that the codes were made of"
+        )
     if asked.recall is None:
         return rescored, {}
     chosen = _chosen(rescored, asked.recall, k, code)
-    return Rescored(index, vectors, asked.metric, chosen.factor, ids), {
-        "factor": chosen.factor,
-        "recall": chosen.recall,
-    }
+    rescored.factor = chosen.factor
+    return rescored, {"factor": chosen.factor, "recall": chosen.recall}
 
 
 def _chosen(rescored: Rescored, recall: float, k: int, code: Callable[[Any], Any]) -> FactorChoice:

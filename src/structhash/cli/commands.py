@@ -61,7 +61,8 @@ _Recall = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Instead of --factor: find the least factor for this recall of 200 rows of the index.",
+        help="In place of --factor: choose the least one that finds this share of the nearest vectors, for 200 "
+        "rows of the index that are held out.",
     ),
 ]
 

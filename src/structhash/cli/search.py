@@ -155,7 +155,7 @@ def _ask(
     if rescore is None:
         return lambda part: index.search(codes[part], k, **limit), {**about, "k": k}
     assert given.code is not None  # there is a model
-    rescored, chosen = open_rescored(index, rescore, k, given.code)
+    rescored, chosen = open_rescored(index, rescore, k, given.rows.shape[1], given.code)
     return (
         lambda part: rescored.search(codes[part], given.rows[part], k, **limit),
         {**about, "k": k, **chosen},
@@ -315,7 +315,10 @@ def _read_codes(path: Path, index: Path | str, searched: Index) -> Codes:
 def _check_source(given: Path, source: str | None, index: Path | str, searched: Index) -> None:
     """Refuse queries of another model than the index, where both name theirs."""
     if source is not None and searched.source not in (None, source):
-        raise ValueError(f"{index} was made with another model than {given}; give that one")
+        raise ValueError(
+            f"{index} was made with another model than {given}; give that one, or make {index} again from "
+            "codes of the same model"
+        )
 
 
 def _unnamed(source: str | None, given: Path, index: Path | str, searched: Index) -> list[str]:
