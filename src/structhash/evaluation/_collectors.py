@@ -63,5 +63,5 @@ def is_mean_of_queries(name: str) -> bool:
 
 
 def collector(name: str) -> Collector:
-    """A new collector for the measure of this name; ValueError if no measure has it."""
-    return _SPECIAL.get(metrics.canonical(name), Collector)(name)
+    """A new collector for the measure of this canonical name."""
+    return _SPECIAL.get(name, Collector)(name)

@@ -128,7 +128,7 @@ def retrieval(blocks: Iterable[Block], measures: Iterable[str] = MEASURES, ties:
     >>> retrieval([block], ["precision@2"]).mean
     {'precision@2': 0.5}
     """
-    collectors = {metrics.canonical(name): collector(name) for name in check_list("measures", measures)}
+    collectors = {name: collector(name) for name in check_measures(measures, ties)}
     n_blocks = 0
     for distances, relevance in blocks:
         tied = metrics.tie_blocks(distances, relevance, ties)

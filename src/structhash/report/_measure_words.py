@@ -35,4 +35,6 @@ def _words(name: str) -> str:
     """What one measure is."""
     kind, _, k = name.partition("@")
     words = _WORDS.get(kind, "")
-    return words.format(k=k) if "{k}" in words or not k else f"{words} of the first {k}" * bool(words)
+    if words and k and "{k}" not in words:
+        words += " of the first {k}"
+    return words.format(k=k)

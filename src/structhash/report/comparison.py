@@ -120,9 +120,9 @@ def _examples(details: dict[str, Any], lines: Sequence[Line], shown: ShownRows |
 def _made(document: dict[str, Any], lines: Sequence[Line]) -> list[Html]:
     """Settings, versions and command."""
     options = document["options"]
-    known = {name: name for name in ("data", "data_sha256", "rows", "features", "protocol", "date")}
-    known["data_sha256"] = "SHA-256 of the data"
-    facts = {said: document[name] for name, said in known.items() if name in document}
+    known = ("data", "data_sha256", "rows", "features", "protocol", "date")
+    said = {"data_sha256": "SHA-256 of the data"}
+    facts = {said.get(name, name): document[name] for name in known if name in document}
     if "date" in facts:
         facts["date"] = facts["date"].replace("T", " ").replace("+00:00", " UTC")
     facts |= {name: value for name, value in options.items() if name not in _LIMITS and value not in (None, {})}

@@ -27,7 +27,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
-// Fade the edges of a table behind which there is more.
+// A table that does not show all its rows or columns fades at that edge.
 for (const area of document.querySelectorAll(".scroll")) {
   const see = () => {
     area.classList.toggle("right", area.scrollLeft + area.clientWidth < area.scrollWidth - 1);
