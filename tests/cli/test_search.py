@@ -290,9 +290,7 @@ def test_text_ids_are_printed_and_written(machine, done, here, tmp_path):
         ("m.index nowhere.npy", ["no such file: nowhere.npy"]),
         (
             "m.index w.codes",
-            [
-                "m.index was made with another model than w.codes; give that one, or make m.index again from codes of"
-            ],
+            ["was made with another model than w.codes; give that one, or make m.index again from codes"],
         ),
         ("m.index short.codes", ["short.codes holds codes of 9 bits, m.index of 16; give codes of one length"]),
         ("m.index x.npy --model w", ["m.index was made with another model than w; give that one"]),
