@@ -262,6 +262,12 @@ def test_a_file_that_does_not_fit_together_is_refused_by_its_path(model, change,
         load_model(path)
 
 
+def test_a_file_with_other_settings_than_the_class_is_refused_with_both(model, tmp_path):
+    path = damaged(model, tmp_path / "model", lambda arrays, header: header["params"].pop("n_bits"))
+    with pytest.raises(ValueError, match=r"settings \[.*\], not \[.*'n_bits'.*; fit and save it again"):
+        load_model(path)
+
+
 def test_a_file_of_another_kind_is_refused_by_its_path(model, tmp_path):
     path = tmp_path / "index"
     files.save(path, {"codes": np.zeros(3, np.uint8)}, {}, "index.exact")

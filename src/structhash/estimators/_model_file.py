@@ -71,8 +71,8 @@ def restore_model(encoder: type[Any], arrays: Arrays, header: Header) -> Any:
         One of `NOT_WHOLE`, if the content is not what the class stores.
     """
     model = encoder(**header["params"])
-    if model.get_params(deep=False).keys() != header["params"].keys():
-        raise ValueError(f"it has the settings {sorted(header['params'])}")
+    if (known := sorted(model.get_params(deep=False))) != sorted(header["params"]):
+        raise ValueError(f"it has the settings {sorted(header['params'])}, not {known}")
     model.check_settings()
     if sorted(arrays) != header["arrays"]:
         raise ValueError(f"it holds the arrays {sorted(arrays)}, not {header['arrays']}")

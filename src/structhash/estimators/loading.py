@@ -36,5 +36,5 @@ def load_model(path: str | PathLike[str]) -> HashEncoder:
     try:
         model: HashEncoder = restore_model(known[header["class"]], arrays, header)
     except NOT_WHOLE as error:
-        raise ValueError(f"{path}: not a whole structhash model ({error!r}); save it again") from error
+        raise ValueError(f"{path}: not a whole structhash model ({error!r}); fit and save it again") from error
     return model
