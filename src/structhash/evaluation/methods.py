@@ -147,8 +147,8 @@ def code_traits(encoder: HashEncoder | type[HashEncoder], distance: str) -> dict
 def with_traits(saved: dict[str, Any]) -> dict[str, Any]:
     """A saved line or result with its `code_traits`.
 
-    Those that an earlier version did not save are those of the method in `encoders_by_name`. A method that is
-    not there has plain codes.
+    Traits that an earlier version did not save are those of the class of the method in `encoders_by_name`. A
+    method without such a class has neither trait.
     """
     if {"reads_floats", "one_hot"} <= saved.keys():
         return saved

@@ -142,7 +142,7 @@ def _named(names: Sequence[str], ids: Sequence[str], kind: str, held: str, are_n
 def _check_order(names: Sequence[str], held: str) -> None:
     """Refuse sorted names if numbers after the same text do not increase: their rows may be in either order.
 
-    A checksum has digits that count nothing. Two names that differ in leading zeros, case and ending alone are
+    Digits of a checksum are no numbers. Two names that differ in leading zeros, case and ending alone are
     refused, too.
     """
     last: dict[tuple[str | int, ...], tuple[int, str]] = {}  # number and name, by what stands before it
