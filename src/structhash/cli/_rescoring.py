@@ -60,7 +60,7 @@ def open_rescored(
     if asked.recall is None:
         return rescored, {}
     chosen = _chosen(rescored, asked.recall, k, code)
-    rescored.factor = chosen.factor
+    rescored = Rescored(index, rescored.vectors, asked.metric, chosen.factor, ids)
     return rescored, {"factor": chosen.factor, "recall": chosen.recall}
 
 
