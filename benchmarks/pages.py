@@ -226,18 +226,27 @@ def worlds(folder=RESULTS / "worlds", n_bits=64, stars=True):
         document = json.loads(path.read_text())
         name, world = path.stem.rsplit("_", 1)
         for line in document["lines"]:
-            again = (
-                line["distance"] == "posterior" and "confidence_bits" in line["method"]
-            )  # without these bits
-            if not again and (line["n_bits"] == n_bits or line["n_bits"] not in document["options"]["bits"]):
-                own = line["distance"] not in ("plain", "L2", "-")
-                method = f"`{line['method']}`" + f", {line['distance']}" * own
+            method = label(line)
+            if method and (line["n_bits"] == n_bits or line["n_bits"] not in document["options"]["bits"]):
                 found.setdefault((world, method), {})[name] = of_world(line, world, stars)
     table = head("world", "measures", "method", *SETS)
     for (world, method), cells in sorted(found.items(), key=lambda item: world_order(item[0][0])):
         names = " / ".join(MEASURES[measure] for measure in measures_of(world))
         table.append(row(world, names, method, *(cells.get(name, "") for name in SETS)))
     return table
+
+
+def label(line):
+    """Method and distance of a line; None for class probabilities where another line has the same ones."""
+    if line["distance"] == "posterior" and "confidence_bits" in line["method"]:
+        return None
+    own = line["distance"] not in ("plain", "L2", "-")
+    return f"`{line['method']}`" + f", {line['distance']}" * own
+
+
+def controls():
+    """What one byte with the predicted class does, and the class probabilities as floats."""
+    return by_set("controls", stars=False)
 
 
 def sums():
@@ -265,16 +274,18 @@ def of_world(line, world, stars):
     return " / ".join(f"{line['mean'][m]:.3f}{marks[m]}" for m in marks)
 
 
-def by_set(folder, measures=SEEN):
+def by_set(folder, measures=SEEN, stars=True):
     """Methods and lengths of the files of a folder, a column a data set."""
     found, files = {}, sorted((RESULTS / folder).glob("*.json"))
     for path in files:
         for line in json.loads(path.read_text())["lines"]:
-            cell = " / ".join(f"{line['mean'][m]:.3f}{mark(line['p_value'][m])}" for m in measures)
-            found.setdefault((line["n_bits"], line["method"]), {})[path] = cell
+            marks = (mark(line["p_value"][m]) * stars for m in measures)
+            figures = (f"{line['mean'][m]:.3f}{star}" for m, star in zip(measures, marks, strict=True))
+            if method := label(line):
+                found.setdefault((line["n_bits"], method), {})[path] = " / ".join(figures)
     table = head("method", "bits", *(path.stem for path in files))
-    for (n_bits, method), cells in sorted(found.items()):
-        table.append(row(f"`{method}`", str(n_bits), *(cells.get(path, "") for path in files)))
+    for (n_bits, method), cells in sorted(found.items(), key=lambda item: (item[0][0], item[0][1].split("`"))):
+        table.append(row(method, str(n_bits), *(cells.get(path, "") for path in files)))
     return table
 
 
@@ -412,7 +423,20 @@ def of_bytes(lines):
 PAGES = {
     "baselines.md": (peers, originals),
     "method.md": (study, query_maps),
-    "results.md": (rivals, kernel, mixed, worlds, sums, plenty, prefix, judged, seen, unseen, published),
+    "results.md": (
+        rivals,
+        controls,
+        kernel,
+        mixed,
+        worlds,
+        sums,
+        plenty,
+        prefix,
+        judged,
+        seen,
+        unseen,
+        published,
+    ),
     "search.md": (rates, equal_bytes),
     "speed.md": (speed, phases, sizes, versions),
 }
