@@ -41,6 +41,25 @@ def test_ahead_of_the_others(finished, ours, expected):
     assert found["StructHash with the NDCG loss has the best NDCG in most cases"] == expected
 
 
+def test_notes_count_the_comparisons_here_and_in_the_paper(finished):
+    runs = [finished("usps", SLOW, 0.8), finished("usps", "ITQ", 0.9), finished("usps", "LSH", 0.7)]
+    notes = {claim.statement: claim.note for claim in check_claims(Results(runs))}
+    ahead = "1 of 2 comparisons are as claimed; ahead of ITQ in 0 of 1."
+    assert notes["StructHash is ahead of the methods of others"] == ahead
+    best = "0 of 1 comparisons are as claimed; by the paper's own numbers, 1 of 1 are."  # .905 is its best
+    assert notes["StructHash with the NDCG loss has the best NDCG in most cases"] == best
+    best = "0 of 1 comparisons are as claimed; by the paper's own numbers, 0 of 1 are."  # of CGH is .867
+    found = check_claims(Results([finished("mnist", SLOW, 0.8), finished("mnist", "ITQ", 0.9)]))
+    assert found[0].note == best
+
+
+def test_the_note_on_inferences_has_those_of_the_paper(finished):
+    runs = [finished("usps", SLOW, 0.8, rounds=np.arange(64.0)), finished("usps", FAST, 0.8, rounds=1)]
+    notes = {claim.statement: claim.note for claim in check_claims(Results(runs))}
+    note = notes["Stage-wise training needs fewer inferences by orders of magnitude"]
+    assert "bit 64 of USPS takes 63.0 inferences, in the paper 319." in note
+
+
 @pytest.mark.parametrize(("value", "expected"), [(0.795, "holds"), (0.9, "holds"), (0.78, "does not hold")])
 def test_as_accurate(finished, value, expected):
     found = verdicts(finished("usps", SLOW, 0.8), finished("usps", FAST, value))

@@ -20,6 +20,8 @@ class Claim(NamedTuple):
         ``"holds"``, ``"does not hold"``, or ``"not measured"``.
     evidence : list of str
         Numbers, a line each.
+    note : str
+        The result in short, and what explains it; ``""`` where the evidence is short itself.
     """
 
     statement: str
@@ -27,10 +29,13 @@ class Claim(NamedTuple):
     rule: str
     verdict: str
     evidence: list[str]
+    note: str = ""
 
 
-def verdict(statement: str, where: str, rule: str, holds: bool | None, evidence: list[str]) -> Claim:
+def verdict(
+    statement: str, where: str, rule: str, holds: bool | None, evidence: list[str], note: str = ""
+) -> Claim:
     """A claim that holds, does not hold, or (None) was not measured."""
     if holds is None:
         return Claim(statement, where, rule, "not measured", [])
-    return Claim(statement, where, rule, "holds" if holds else "does not hold", evidence)
+    return Claim(statement, where, rule, "holds" if holds else "does not hold", evidence, note)

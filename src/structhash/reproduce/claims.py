@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from structhash.evaluation.report import SIGNIFICANCE_LEVEL, paired_test
 from structhash.reproduce._costs import cost_claims
 from structhash.reproduce._verdicts import MARGIN, Claim, verdict
+from structhash.reproduce.published import published
 from structhash.reproduce.results import Results
 from structhash.reproduce.sets import SETS
 from structhash.reproduce.tables import TITLES
@@ -164,21 +166,29 @@ def _shown(p_value: float) -> str:
 
 
 def _by_pairs(
-    statement: str, where: str, rule: str, pairs: list[Pair], holds: Callable[[Pair], bool], most: bool
+    statement: str,
+    where: str,
+    rule: str,
+    pairs: list[Pair],
+    holds: Callable[[Pair], bool],
+    most: bool,
+    note: str = "",
 ) -> Claim:
     """A claim that holds if all pairs, or more than half of them, are as it says."""
     good = sum(holds(pair) for pair in pairs)
     needed = len(pairs) // 2 + 1 if most else len(pairs)
-    evidence = [f"{good} of {len(pairs)} comparisons are as claimed", *(pair.text for pair in pairs)]
-    return verdict(statement, where, rule, good >= needed if pairs else None, evidence)
+    note = f"{good} of {len(pairs)} comparisons are as claimed{note}."
+    return verdict(statement, where, rule, good >= needed if pairs else None, [p.text for p in pairs], note)
 
 
 def _ahead(results: Results, statement: str, where: str, wanted: list[tuple[str, str, str, str]]) -> Claim:
     """A claim that one method is ahead of others in most cases."""
     rule = "significantly ahead in more than half of the comparisons"
-    return _by_pairs(
-        statement, where, rule, compare_pairs(results, wanted), lambda pair: pair.outcome == "ahead", most=True
-    )
+    pairs = compare_pairs(results, wanted)
+    all_of, ahead_of = Counter(pair.b for pair in pairs), Counter(p.b for p in pairs if p.outcome == "ahead")
+    behind = [f"of {b} in {ahead_of[b]} of {n}" for b, n in all_of.items() if ahead_of[b] < n]
+    note = f"; ahead {', '.join(behind)}" if behind and len(all_of) > 1 else ""
+    return _by_pairs(statement, where, rule, pairs, lambda pair: pair.outcome == "ahead", most=True, note=note)
 
 
 def _best_of_all(results: Results, measures: tuple[str, ...], where: str, statement: str) -> Claim:
@@ -192,7 +202,15 @@ def _best_of_all(results: Results, measures: tuple[str, ...], where: str, statem
                 wanted.append((data, measure, "StructH-N", others[int(np.argmax(means))]))
     rule = "a higher mean than every other method of the table in more than half of the comparisons"
     pairs = compare_pairs(results, wanted)
-    return _by_pairs(statement, where, rule, pairs, lambda pair: pair.mean_a > pair.mean_b, most=True)
+    in_paper = [_best_in_paper(int(where[-1]), pair) for pair in pairs]
+    note = f"; by the paper's own numbers, {sum(in_paper)} of {len(in_paper)} are"
+    return _by_pairs(statement, where, rule, pairs, lambda p: p.mean_a > p.mean_b, most=True, note=note)
+
+
+def _best_in_paper(table: int, pair: Pair) -> bool:
+    """Whether a method has the highest number of its line in a table of the paper."""
+    numbers, line = published(), (table, pair.measure, SETS[pair.data].in_paper)
+    return max(numbers.methods[table], key=lambda method: numbers.scores[*line, method]) == pair.a
 
 
 def _similar(results: Results) -> Claim:

@@ -78,7 +78,7 @@ def make_reproduction(plan: Plan, finished: Sequence[Finished], versions: Mappin
     counts = {word: sum(claim.verdict == word for claim in claims) for word in ("holds", "does not hold")}
     n_holding, n_failing = counts.values()
     summary = [
-        f"{_PAPER}. Every number of the paper stands beside ours.",
+        f"{_PAPER}. The tables have its numbers beside ours, the figures have ours.",
         f"Claims of the paper: {n_holding} hold in these runs, {n_failing} do not hold, "
         f"{len(claims) - n_holding - n_failing} not measured.",
         *plan.left_out,

@@ -14,9 +14,11 @@ __all__ = ["as_markdown"]
 def as_markdown(made: Reproduction) -> str:
     """The text of the page, without images."""
     blocks = ["# The paper, reproduced", *made.summary, "## Claims"]
+    blocks.append(_grid(["claim", ""], [[claim.statement, claim.verdict] for claim in made.claims]))
+    blocks.append("## Evidence")
     for claim in made.claims:
         blocks.append(f"### {claim.verdict.capitalize()}: {claim.statement}")
-        blocks.append(f"{claim.where}. It holds if: {claim.rule}.")
+        blocks.append(" ".join(filter(None, (f"{claim.where}. It holds if: {claim.rule}.", claim.note))))
         blocks += _listed(claim.evidence)
     blocks.append("## Tables")
     for table in made.tables:

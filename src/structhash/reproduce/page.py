@@ -38,7 +38,6 @@ _COLOURS = {  # a method has one colour in all figures; the others are grey
 }
 _SIGNS = {"holds": "\u2713", "does not hold": "\u2717", "not measured": "\u2013"}
 _STYLES = {"holds": "holds", "does not hold": "fails", "not measured": None}
-_SHORT = 4  # lines of evidence that are shown at once
 
 
 def make_page(made: Reproduction, pixels: Mapping[str, NDArray[Any]]) -> str:
@@ -84,11 +83,12 @@ def _claim(claim: Claim) -> Html:
     verdict = element(
         "span", f"{_SIGNS[claim.verdict]} {claim.verdict.capitalize()}", class_=_STYLES[claim.verdict]
     )
-    evidence = element("details", element("summary", "Evidence"), shown, open=len(lines) <= _SHORT)
+    evidence = element("details", element("summary", "Evidence"), shown)
     return element(
         "div",
         element("h3", verdict, f": {claim.statement}"),
         element("p", f"{claim.where}. It holds if: {claim.rule}.", class_="note"),
+        element("p", claim.note) if claim.note else None,
         evidence if lines else None,
         class_="query",
     )

@@ -119,9 +119,7 @@ def make_plan(quick: bool) -> Plan:
     >>> make_plan(quick=True).sets
     ['usps', 'isolet']
     """
-    left_out = [
-        "STL10, Tiny-580K, Flickr-1M and GIST-1M are not available, so their lines have no number of ours."
-    ]
+    left_out = ["STL10, Tiny-580K, Flickr-1M and GIST-1M are not available, so they are left out."]
     if quick:
         runs = [
             *(
