@@ -59,3 +59,13 @@ def test_a_rotation_brings_related_features_together():
         encoder = cls(32, random_state=0).fit(rows)
         errors.append(np.diag(prepared_distances(encoder.prepare_queries(rows), encoder.encode(rows))).mean())
     assert errors[0] < 0.5 * errors[1]
+
+
+@pytest.mark.parametrize("number", [1e35, -2.0])
+def test_a_file_whose_rotation_is_none_is_refused(tmp_path, number):
+    """And not at the first search."""
+    encoder = OPQ(16, random_state=0).fit(X)
+    encoder.rotation_ = encoder.rotation_.copy()
+    encoder.rotation_[3, 5] = number
+    with pytest.raises(ValueError, match=r"'rotation_' holds numbers from .*; -1.01 to 1.01 are allowed"):
+        encoder.save(tmp_path / "m")

@@ -14,6 +14,8 @@ from structhash.io.fields import Field
 
 __all__ = ["OPQ"]
 
+_LARGEST_ENTRY = 1.01  # of a rotation; more than 1 by rounding
+
 
 class OPQ(PQ):
     """Optimised product quantisation: product quantisation of rows that a rotation has prepared for it.
@@ -63,7 +65,7 @@ class OPQ(PQ):
     settings_from = "those of faiss: 50 rounds for the rotation, 25 of k-means"
     fitted_fields = (
         *QUANTISER_FIELDS,
-        Field("rotation_", ("n_rotated", "n_features")),
+        Field("rotation_", ("n_rotated", "n_features"), least=-_LARGEST_ENTRY, most=_LARGEST_ENTRY),
         centroid_field("n_values", "n_rotated"),
     )
 
