@@ -360,3 +360,19 @@ def test_an_interrupt_says_where_finished_fits_are(here, tmp_path):
     assert said == f"note: finished fits are in {journal}; the same command goes on from there\ninterrupted\n"
     assert process.returncode == 130
     assert not out.exists()
+
+
+def test_an_interrupt_while_the_page_is_written_says_where_finished_fits_are(run, here, tmp_path, monkeypatch):
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    out, page, journal = tmp_path / "r.json", tmp_path / "r.html", tmp_path / "r.json.part"
+    with monkeypatch.context() as patch:
+        patch.setattr("structhash.cli.compare.write_page", stop)
+        found = compare_here(run, out, "--report", page)
+    said = f"note: finished fits are in {journal}; the same command goes on from there\ninterrupted\n"
+    assert (found.exit_code, found.stderr) == (130, said)
+    assert not page.exists()
+    again = compare_here(run, out, "--report", page)
+    assert (again.exit_code, again.stderr) == (0, f"note: 2 fits taken from {journal}\n")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["r.html", "r.json"]

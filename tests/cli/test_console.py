@@ -13,7 +13,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from structhash import DistilHash
-from structhash.cli.console import Unfinished, say
+from structhash.cli.console import Unfinished, say, say_if_interrupted
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -23,6 +23,20 @@ CLI = [sys.executable, "-m", "structhash"]
 def test_a_line_is_one_line_whatever_it_says(capsys):
     say("warning", "two\n  lines")
     assert capsys.readouterr() == ("", "warning: two lines\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "kept", "said"),
+    [
+        (KeyboardInterrupt, "two are in x", "note: two are in x; the same command goes on from there\n"),
+        (KeyboardInterrupt, "", ""),
+        (ValueError, "two are in x", ""),
+    ],
+)
+def test_an_interrupt_says_what_is_finished(capsys, error, kept, said):
+    with pytest.raises(error), say_if_interrupted(lambda: kept):
+        raise error
+    assert capsys.readouterr() == ("", said)
 
 
 def test_warnings_of_the_library_are_lines(run, tmp_path):
@@ -238,6 +252,35 @@ app(["fit", "train.npz", "--method", "lsh", "-o", "{tmp_path}/new/m"])
     said = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
     assert (tmp_path / "err").read_text() == f"{said}\n"
     assert os.listdir(tmp_path / "new") == []
+
+
+_EXECUTED = """
+import os, signal
+import typer
+from structhash.cli.console import Commands
+
+app = typer.Typer(cls=Commands)
+
+@app.command()
+def wait():
+    exec("os.kill(os.getpid(), signal.SIGTERM)\\nwhile True: pass")
+
+@app.command()
+def other():
+    pass
+
+app()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a system without signals")
+def test_a_signal_inside_of_executed_text_has_its_exit_status(tmp_path):
+    """Numba and dataclasses execute text. Python would end by SIGINT then, whatever the status is."""
+    (tmp_path / "late.py").write_text(_EXECUTED)
+    ended = subprocess.run(
+        [sys.executable, "-m", "late", "wait"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    assert (ended.returncode, ended.stderr) == (128 + signal.SIGTERM, "ended by SIGTERM\n")
 
 
 def test_unfinished_work_is_a_line_and_status_1(run, here, monkeypatch, tmp_path):

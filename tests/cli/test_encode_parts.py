@@ -13,6 +13,7 @@ from sklearn.datasets import load_digits
 from structhash import load_model
 from structhash.cli._appending import alone_in
 from structhash.io import load_codes
+from structhash.io.manifest import hash_file
 
 X = load_digits().data.astype(np.float32)
 N_PARTS = 5
@@ -331,6 +332,22 @@ def test_a_process_killed_at_any_moment_and_run_again_gives_the_same_bytes(
 
 
 _COMMAND = "import sys; from structhash.cli.commands import app; app(sys.argv[1:])"
+
+
+def test_an_interrupt_says_which_parts_are_complete(run, machine, here, source, tmp_path, monkeypatch):
+    def stop_at_the_third(path):
+        if path.name == "part-2.parquet":
+            raise KeyboardInterrupt
+        return hash_file(path)
+
+    words = ["encode", "m", source, "-o", tmp_path / "out"]
+    with monkeypatch.context() as patch:
+        patch.setattr("structhash.cli._encode_parts.hash_file", stop_at_the_third)
+        found = run(*words)
+    complete = f"2 of 5 files of codes are complete in {tmp_path / 'out'}"
+    said = f"note: {complete}; the same command goes on from there\ninterrupted\n"
+    assert (found.exit_code, found.stderr) == (130, said)
+    assert machine(*words)["complete before"] == 2
 
 
 @pytest.mark.slow

@@ -49,6 +49,19 @@ def test_it_writes_a_page_a_text_and_numbers_and_does_nothing_twice(done, small,
     assert {**again, "date": ""} == {**document, "date": ""}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["make_page", "finish_runs"])
+def test_an_interrupt_says_where_finished_runs_are(run, small, data, tmp_path, monkeypatch, step):
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, step, stop)
+    result = run("reproduce", "--data", data, "-o", tmp_path / "out", "--quick")
+    runs = tmp_path / "out" / "runs"
+    said = f"note: finished runs are in {runs}; the same command goes on from there\ninterrupted\n"
+    assert (result.exit_code, result.stderr) == (130, said)
+
+
 def test_the_folder_of_the_data_must_be_given_and_hold_them(run, data, tmp_path, monkeypatch):
     monkeypatch.delenv("STRUCTHASH_DATA", raising=False)
     result = run("reproduce", "-o", tmp_path / "out")

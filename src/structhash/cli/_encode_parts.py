@@ -10,6 +10,7 @@ from typing import Any
 from structhash._numerics.validation import join_names
 from structhash.cli._appending import alone_in
 from structhash.cli._jobs import results_of
+from structhash.cli.console import say_if_interrupted
 from structhash.cli.display import bar
 from structhash.cli.outputs import check_folder, check_output
 from structhash.io import fetched
@@ -84,7 +85,11 @@ def _encode_missing(
     write_manifest(folder, how, len(targets), done)
     ours = {part.file for part in known}
     calls = [(write, targets[name], folder / name, name in ours) for name in missing]
-    with bar("encode", len(calls) if n_jobs > 1 else 0, "files") as advance:
+
+    def kept() -> str:
+        return f"{len(done)} of {len(targets)} files of codes are complete in {folder}" if done else ""
+
+    with say_if_interrupted(kept), bar("encode", len(calls) if n_jobs > 1 else 0, "files") as advance:
         for part in results_of(_make_part, calls, min(n_jobs, max(1, len(calls)))):
             done.append(part)
             write_manifest(folder, how, len(targets), done)

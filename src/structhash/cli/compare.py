@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from structhash._numerics.interrupts import interrupted
 from structhash._numerics.validation import describe
 from structhash.cli._journal import count_fits, digest_of, open_journal
 from structhash.cli._options import PageOptions
 from structhash.cli._pages import Rows, write_page
 from structhash.cli._replaced import check_replaced, has_fit, identity
-from structhash.cli.console import Unfinished, say
+from structhash.cli.console import Unfinished, say, say_if_interrupted
 from structhash.cli.display import bar
 from structhash.cli.documents import deliver, stamp
 from structhash.cli.inputs import (
@@ -108,16 +106,16 @@ def compare(
         check_replaced(out, options["methods"], about)
     earlier = _open_journal(out, options["methods"], about, force)
     more = {**options, **settings, "failures": "keep", "finished": earlier.used, "on_fit": earlier.add}
-    with _said_where_to_go_on(out):
+    with say_if_interrupted(lambda: _kept(out)):
         results = collect_results(comparison, *arrays, **more)
         lines = report.summarise(results)
         about["details"] = _details(lines, results, dataset, protocol)
         deliver(report.as_json(lines, **about), out, as_json)
-    if page is not None:
-        write_page(page.out, report.as_json(lines, **about), rows)
-    if not as_json:
-        _print_table(lines, about)
-    _finish(lines, out, earlier.unused)
+        if page is not None:
+            write_page(page.out, report.as_json(lines, **about), rows)
+        if not as_json:
+            _print_table(lines, about)
+        _finish(lines, out, earlier.unused)
 
 
 def _options(methods: str, bits: str, protocol: str, seeds: str, measures: list[str] | None) -> dict[str, Any]:
@@ -274,15 +272,11 @@ def _open_journal(out: Path | None, methods: Sequence[Method], about: dict[str, 
     return _Earlier(used, unused, add)
 
 
-@contextlib.contextmanager
-def _said_where_to_go_on(out: Path | None) -> Iterator[None]:
-    """Say where finished fits are if the block is interrupted."""
-    try:
-        yield
-    except BaseException as error:
-        if out is not None and interrupted(error) and _journal_path(out).exists():
-            say("note", f"finished fits are in {_journal_path(out)}; the same command goes on from there")
-        raise
+def _kept(out: Path | None) -> str:
+    """Where finished fits are; ``""`` if there are none."""
+    if out is None or not _journal_path(out).exists():
+        return ""
+    return f"finished fits are in {_journal_path(out)}"
 
 
 def _finish(lines: list[report.Line], out: Path | None, unused: list[Result]) -> None:

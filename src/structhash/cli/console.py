@@ -12,14 +12,14 @@ import sys
 import threading
 import warnings
 from _thread import interrupt_main
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from typer.core import TyperGroup
 
 from structhash._numerics.interrupts import interrupted
 
-__all__ = ["Commands", "Unfinished", "say"]
+__all__ = ["Commands", "Unfinished", "say", "say_if_interrupted"]
 
 _UNFINISHED, _BAD_INPUT, _BY_SIGNAL = 1, 2, 128  # exit statuses; the last one plus the number of the signal
 _LATER = 0.01  # seconds until a lost interrupt is sent once more
@@ -74,12 +74,30 @@ class Commands(TyperGroup):
                 raise
         if received or status == _BY_SIGNAL + signal.SIGINT:  # typer, too, makes this status of Ctrl-C
             _print_error(f"ended by {signal.Signals(received[-1]).name}" if received else "interrupted")
+        exec("")  # Python forgets an interrupt inside `exec`, which would replace the exit status
         sys.exit(_flush_output(_BY_SIGNAL + received[-1] if received else status))
 
 
 def say(level: str, text: str) -> None:
     """Print one line on standard error, whatever line breaks the text has, and even if nothing reads it."""
     _print_error(f"{level}: {' '.join(text.split())}")
+
+
+@contextlib.contextmanager
+def say_if_interrupted(kept: Callable[[], str]) -> Iterator[None]:
+    """Say where finished work is if the block is interrupted.
+
+    Parameters
+    ----------
+    kept : callable
+        Gives what is finished and where it is, or ``""`` where nothing is.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if interrupted(error) and (finished := kept()):
+            say("note", f"{finished}; the same command goes on from there")
+        raise
 
 
 def _print_error(line: str) -> None:

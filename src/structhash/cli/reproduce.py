@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from structhash._numerics.interrupts import interrupted
-from structhash.cli.console import say
+from structhash.cli.console import say_if_interrupted
 from structhash.cli.display import bar
 from structhash.cli.documents import stamp, to_json, write_json
 from structhash.cli.outputs import check_folder
@@ -41,7 +40,16 @@ def reproduce(data: Path | None, folder: Path, *, quick: bool, as_json: bool) ->
         raise ValueError("there is no folder of data sets; give --data FOLDER, or set STRUCTHASH_DATA")
     check_data(data, plan.sets)
     check_folder(folder)
-    finished = _finish(plan, data, folder)
+    runs = folder / "runs"
+    runs.mkdir(parents=True, exist_ok=True)
+    with say_if_interrupted(lambda: f"finished runs are in {runs}"):
+        with bar("reproduce", len(plan.runs), "runs") as advance:
+            finished = list(finish_runs(plan.runs, data, runs, lambda known: advance()))
+        _write_all(plan, finished, data, folder, as_json)
+
+
+def _write_all(plan: Plan, finished: list[Finished], data: Path, folder: Path, as_json: bool) -> None:
+    """Write the page, the text and the numbers, and print the claims."""
     about = stamp()
     made = make_reproduction(plan, finished, about["versions"])
     document = as_document(made, quick=plan.quick, **about)
@@ -55,19 +63,6 @@ def reproduce(data: Path | None, folder: Path, *, quick: bool, as_json: bool) ->
     for claim in made.claims:
         print(f"{claim.verdict:<14}  {claim.statement}")
     print(f"\n{made.summary[1]}\nSaved: {folder / _NAME}.html, .md and .json")
-
-
-def _finish(plan: Plan, data: Path, folder: Path) -> list[Finished]:
-    """All runs, with a progress bar; those that have a file are not run again."""
-    runs = folder / "runs"
-    runs.mkdir(parents=True, exist_ok=True)
-    try:
-        with bar("reproduce", len(plan.runs), "runs") as advance:
-            return list(finish_runs(plan.runs, data, runs, lambda known: advance()))
-    except BaseException as error:
-        if interrupted(error):
-            say("note", f"finished runs are in {runs}; the same command goes on from there")
-        raise
 
 
 def _write(path: Path, text: str) -> None:
