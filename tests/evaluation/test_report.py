@@ -273,7 +273,6 @@ def test_the_interval_to_the_vectors_is_that_of_scipy(seeds):
     rng = np.random.default_rng(0)
     codes, floats = rng.random((2, len(seeds), 40))
     codes[:, :3] = floats[:, :3] = np.nan  # queries without relevant rows
-    codes[0, 5] = np.nan
     pairs = list(zip(seeds, codes, floats))
     results = [result("a", seed, map=a, pr_area=a, mine=a) for seed, a, _ in pairs]
     results += [result("float", seed, 0, "L2", map=b, pr_area=b, mine=b) for seed, _, b in pairs]
@@ -283,7 +282,9 @@ def test_the_interval_to_the_vectors_is_that_of_scipy(seeds):
     interval = pytest.approx(tuple(expected))
     assert line.above_vectors == {"map": interval, "mine": interval}  # pr_area is no mean of its values
     assert vectors.above_vectors is None
-    assert json.loads(json.dumps(as_json([line])))["lines"][0]["above_vectors"]["map"] == [*expected]
+    assert json.loads(json.dumps(as_json([line])))["lines"][0]["above_vectors"]["map"] == pytest.approx(
+        [*expected]
+    )
 
 
 def test_there_is_no_interval_without_two_queries_or_with_other_queries():
@@ -292,6 +293,25 @@ def test_there_is_no_interval_without_two_queries_or_with_other_queries():
     code, _ = summarise([result("a", 0, map=[0.5, 0.7]), result("float", 1, 0, "L2", map=[0.1, 0.2])])
     assert code.above_vectors == {}
     assert summarise([result("a", map=[0.5, 0.7])])[0].above_vectors is None
+
+
+def test_no_interval_or_star_contradicts_means_over_seeds_of_different_sizes():
+    rng = np.random.default_rng(0)
+    more, less = 0.7 + 0.1 * rng.random(5), 0.3 + 0.1 * rng.random(90)  # of the seeds 0 and 1
+    results = [
+        result(name, seed, n_bits, map=values)
+        for name, n_bits, both in (("a", 8, (more, less)), ("b", 8, (more - 0.4, less + 0.05)))
+        for seed, values in enumerate(both)
+    ]
+    results += [result("float", seed, 0, "L2", map=each) for seed, each in enumerate((more - 0.4, less + 0.05))]
+    a, b, vectors = summarise(results)
+    assert a.mean["map"] > b.mean["map"] == vectors.mean["map"]  # although most queries are below
+    high = paired_interval(a.per_query["map"], vectors.per_query["map"])[1]
+    assert high < 0
+    assert stats.ttest_rel(a.per_query["map"], b.per_query["map"]).pvalue < SIGNIFICANCE_LEVEL
+    assert b.p_value["map"] == 1
+    assert a.above_vectors == {}
+    assert "*" not in as_table([a, b])
 
 
 def test_an_interval_covers_the_mean_as_often_as_it_says():

@@ -62,7 +62,8 @@ class Line(NamedTuple):
         See `structhash.evaluation.methods.code_traits`.
     above_vectors : dict of (float, float) or None
         `paired_interval` of each measure against the float vectors, above 0 where the line is better. A measure
-        whose mean is not the mean of its values is missing. None where there are no float vectors.
+        whose mean is not the mean of its values is missing: pr_area, or all where seeds have different numbers
+        of queries. None where there are no float vectors.
     """
 
     method: str
@@ -216,11 +217,19 @@ def _p_values(lines: list[Line]) -> list[dict[str, float]]:
         best = max(range(len(lines)), key=lambda place: lines[place].mean[measure])
         others = [place for place in range(len(lines)) if place != best]
         values = [line.per_query[measure] for line in lines]
-        corrected = _holm([paired_test(values[best], values[place]) for place in others])
+        corrected = _holm([_p_below(values[place], values[best]) for place in others])
         found[best][measure] = 1.0
         for place, p_value in zip(others, corrected):
             found[place][measure] = p_value
     return found
+
+
+def _p_below(line: NDArray[np.float64], best: NDArray[np.float64]) -> float:
+    """`paired_test` of a line and the best one, or 1 where the values of the line are not below in the mean.
+
+    That can be: the best line has the largest mean over seeds, and seeds may have different numbers of queries.
+    """
+    return paired_test(best, line) if np.nansum(best - line) > 0 else 1.0
 
 
 def _holm(p_values: list[float]) -> list[float]:
@@ -246,7 +255,12 @@ def _above(line: Line, vectors: Line) -> dict[str, tuple[float, float]]:
         for measure, values in line.per_query.items()
         if is_mean_of_queries(measure)
     }
-    return {measure: interval for measure, interval in found.items() if interval is not None}
+    return {
+        measure: interval
+        for measure, interval in found.items()
+        if interval is not None
+        and np.isclose(np.mean(interval), line.mean[measure] - vectors.mean[measure], rtol=0, atol=1e-9)
+    }
 
 
 def paired_test(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
