@@ -290,3 +290,9 @@ def test_a_later_fit_of_the_model_does_not_reach_a_reader(name, tmp_path):
 def test_what_is_no_model_is_refused(encoder):
     with pytest.raises(TypeError, match=r"encoder=ndarray of shape .*: give a fitted model, then its rows"):
         fit_reader(X, encoder)
+
+
+def test_a_random_state_that_draws_nothing_is_refused(encoder):
+    assert fit_reader(encoder, X, reader="bits", random_state=np.random.RandomState(0)).name == "bits"
+    with pytest.raises(ValueError, match="random_state='x': give None, an integer >= 0"):
+        fit_reader(encoder, X, random_state="x")

@@ -321,6 +321,23 @@ def test_the_places_of_a_result_that_hold_a_neighbour(ids_of):
     assert sorted(found[holds_neighbour(found)][:3]) == sorted(index.ids)
     in_file = found.astype(str) if found.dtype == object else found
     np.testing.assert_array_equal(holds_neighbour(in_file), holds_neighbour(found))
+    np.testing.assert_array_equal(holds_neighbour(found.tolist()), holds_neighbour(found))
+
+
+@pytest.mark.parametrize(
+    ("ids", "what"),
+    [
+        (np.array([3.0, -1.0]), "float64"),
+        (np.array([3, -1]).astype(np.uint64), "uint64"),
+        (np.array([b"b", b""]), "bytes"),
+        (np.array([True, False]), "bool"),
+        (np.array([3, -1], dtype=object), "other objects than text"),
+        (np.array(["b", None], dtype=object), "other objects than text"),
+    ],
+)
+def test_ids_whose_empty_places_are_not_known(ids, what):
+    with pytest.raises(TypeError, match=f"ids hold {what}.*; give ids as a search returns them"):
+        holds_neighbour(ids)
 
 
 # the base class

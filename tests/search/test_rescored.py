@@ -329,6 +329,15 @@ def test_rows_that_cannot_be_held_out(n, n_rows, message):
         Rescored(index_of(whole_vectors(n)), whole_vectors(n)).hold_out(n_rows)
 
 
+def test_held_out_rows_are_drawn_by_any_random_state():
+    rescored = Rescored(index_of(whole_vectors(40)), whole_vectors(40))
+    for random_state in (np.random.RandomState(3), np.random.default_rng(3), None):
+        assert len(rescored.hold_out(5, random_state)[1]) == 5
+    for random_state in ("x", -1, 1.5):
+        with pytest.raises(ValueError, match=f"random_state={random_state!r}: give None, an integer >= 0"):
+            rescored.hold_out(5, random_state)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

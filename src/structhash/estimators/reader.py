@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import sample_rows
 from structhash._numerics.matrices import check_finite_rows
+from structhash._numerics.randomness import generator
 from structhash._numerics.validation import check_choice, describe
 from structhash.codes import Decoder, PreparedQueries, unpack
 from structhash.codes.decoding import LARGEST_DISTANCE
@@ -140,7 +141,7 @@ def fit_reader(
     reader : str
         One of those that `Reader` lists, or ``"auto"``: ``"bits"`` for models learned with labels; for others
         the reader that finds most of the ten nearest rows, by the vectors, of held-out rows.
-    random_state : int or Generator
+    random_state : int, RandomState, Generator or None
         Draws rows.
 
     Returns
@@ -167,7 +168,7 @@ def fit_reader(
     """
     n_bits = _check_encoder(encoder, n_bits)
     check_choice("reader", reader, EVERY_READER)
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     rows = open_rows(encoder, X)
     rows = rows[sample_rows(len(rows), _MAX_ROWS, rng)].astype(np.float64)
     if not len(rows):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.blocks import row_slices, rows_within
+from structhash._numerics.randomness import generator
 from structhash._numerics.validation import check_choice, check_count, check_positive, describe
 from structhash.codes import PreparedQueries
 from structhash.search._checks import Ids, as_ids, check_k, refuse_repeated
@@ -142,7 +143,7 @@ class Rescored:
         ----------
         n_rows : int, at least 1
             At most a fifth of the codes are taken.
-        random_state : int or Generator
+        random_state : int, RandomState, Generator or None
             Draws the rows.
 
         Returns
@@ -155,13 +156,14 @@ class Rescored:
         Raises
         ------
         TypeError, ValueError
-            If `n_rows` is not an integer of at least 1, or there are less than 5 codes.
+            If `n_rows` is not an integer of at least 1, `random_state` draws nothing, or there are less than
+            5 codes.
         """
         check_count("n_rows", n_rows)
         ids = self.index.ids
         if len(ids) < 5:
             raise ValueError(f"the index has {len(ids)} codes; to hold rows out, give one with at least 5")
-        drawn = np.random.default_rng(random_state).permutation(len(ids))[: min(n_rows, len(ids) // 5)]
+        drawn = generator(random_state).permutation(len(ids))[: min(n_rows, len(ids) // 5)]
         queries = self._rows(self._ranks_of(ids[drawn]))
         others = deepcopy(self.index)  # `remove` of a class elsewhere may change arrays in place
         others.remove(ids[drawn])  # row numbers are ids of their own then

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.validation import describe
 
@@ -70,13 +70,23 @@ def no_ids(shape: Any, like: NDArray[Any] | None) -> NDArray[Any]:
     return np.full(shape, -1, dtype=np.int64)
 
 
-def holds_neighbour(ids: NDArray[Any]) -> NDArray[np.bool_]:
+def holds_neighbour(ids: ArrayLike) -> NDArray[np.bool_]:
     """Which places of a search result, or of its file, hold a neighbour, of any shape; the others are empty.
+
+    TypeError for other ids, such as floats, whose empty places are not known.
 
     >>> holds_neighbour(np.array([[3, 0, -1]])), holds_neighbour(np.array(["b", ""]))
     (array([[ True,  True, False]]), array([ True, False]))
     """
-    found: NDArray[np.bool_] = ids != (-1 if ids.dtype.kind in "iu" else "")
+    given = np.asarray(ids)
+    objects = given.dtype.kind == "O"
+    if given.dtype.kind == "i":
+        found: NDArray[np.bool_] = given != -1
+    elif given.dtype.kind == "U" or (objects and all(isinstance(each, str) for each in given.flat)):
+        found = given != ""
+    else:
+        what = "other objects than text" if objects else given.dtype.name
+        raise TypeError(f"ids hold {what}; give ids as a search returns them: signed whole numbers or text")
     return found
 
 
