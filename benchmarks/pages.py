@@ -278,14 +278,16 @@ def by_set(folder, measures=SEEN, stars=True):
     """Methods and lengths of the files of a folder, a column a data set."""
     found, files = {}, sorted((RESULTS / folder).glob("*.json"))
     for path in files:
-        for line in json.loads(path.read_text())["lines"]:
+        document = json.loads(path.read_text())
+        for line in document["lines"]:
+            n_bits = line["n_bits"] if line["n_bits"] in document["options"]["bits"] else 0  # its own length
             marks = (mark(line["p_value"][m]) * stars for m in measures)
             figures = (f"{line['mean'][m]:.3f}{star}" for m, star in zip(measures, marks, strict=True))
             if method := label(line):
-                found.setdefault((line["n_bits"], method), {})[path] = " / ".join(figures)
+                found.setdefault((n_bits, method), {})[path] = " / ".join(figures)
     table = head("method", "bits", *(path.stem for path in files))
     for (n_bits, method), cells in sorted(found.items(), key=lambda item: (item[0][0], item[0][1].split("`"))):
-        table.append(row(method, str(n_bits), *(cells.get(path, "") for path in files)))
+        table.append(row(method, str(n_bits or ""), *(cells.get(path, "") for path in files)))
     return table
 
 
