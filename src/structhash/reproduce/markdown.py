@@ -27,6 +27,8 @@ def as_markdown(made: Reproduction) -> str:
     for figure in made.figures:
         blocks.append(f"### {figure.part}: {figure.title}, {figure.y} against {figure.x}")
         blocks += [_numbers(figure), *([figure.note] if figure.note else [])]
+    if made.examples:
+        blocks.append("Figure 4, ranking examples, is in the page: it consists of images.")
     blocks += ["## How it was made", *_listed(made.about)]
     return "\n\n".join(blocks) + "\n"
 

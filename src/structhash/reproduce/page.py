@@ -58,7 +58,7 @@ def make_page(made: Reproduction, pixels: Mapping[str, NDArray[Any]]) -> str:
         "claims": ("Claims", [_claim(claim) for claim in made.claims]),
         "tables": ("Tables", [_table(table, number) for number, table in enumerate(made.tables, 1)]),
         "figures": ("Figures", _figures(made.figures)),
-        "examples": ("Ranking examples", _examples(made, pixels)),
+        "examples": ("Ranking examples, the paper's Figure 4", _examples(made, pixels)),
         "runs": (
             "How it was made",
             [element("ul", *(element("li", line) for line in made.about), class_="plain")],
