@@ -286,7 +286,9 @@ def by_set(folder, measures=SEEN, stars=True):
             if method := label(line):
                 found.setdefault((n_bits, method), {})[path] = " / ".join(figures)
     table = head("method", "bits", *(path.stem for path in files))
-    for (n_bits, method), cells in sorted(found.items(), key=lambda item: (item[0][0], item[0][1].split("`"))):
+    for (n_bits, method), cells in sorted(
+        found.items(), key=lambda item: (item[0][0], item[0][1].replace("`", ""))
+    ):
         table.append(row(method, str(n_bits or ""), *(cells.get(path, "") for path in files)))
     return table
 
