@@ -227,7 +227,7 @@ def worlds(folder=RESULTS / "worlds", n_bits=64, stars=True):
         name, world = path.stem.rsplit("_", 1)
         for line in document["lines"]:
             method = label(line)
-            if method and (line["n_bits"] == n_bits or line["n_bits"] not in document["options"]["bits"]):
+            if method and length(line, document) in (0, n_bits):
                 found.setdefault((world, method), {})[name] = of_world(line, world, stars)
     table = head("world", "measures", "method", *SETS)
     for (world, method), cells in sorted(found.items(), key=lambda item: world_order(item[0][0])):
@@ -242,6 +242,11 @@ def label(line):
         return None
     own = line["distance"] not in ("plain", "L2", "-")
     return f"`{line['method']}`" + f", {line['distance']}" * own
+
+
+def length(line, document):
+    """Bits of the codes of a line; 0 where they have a length of their own, or are no codes."""
+    return line["n_bits"] if line["n_bits"] in document["options"]["bits"] else 0
 
 
 def controls():
@@ -280,7 +285,7 @@ def by_set(folder, measures=SEEN, stars=True):
     for path in files:
         document = json.loads(path.read_text())
         for line in document["lines"]:
-            n_bits = line["n_bits"] if line["n_bits"] in document["options"]["bits"] else 0  # its own length
+            n_bits = length(line, document)
             marks = (mark(line["p_value"][m]) * stars for m in measures)
             figures = (f"{line['mean'][m]:.3f}{star}" for m, star in zip(measures, marks, strict=True))
             if method := label(line):
