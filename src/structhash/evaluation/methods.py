@@ -26,6 +26,7 @@ __all__ = [
     "parse_method",
     "partner_counts",
     "prepare",
+    "spec_name",
     "split_specs",
     "with_traits",
 ]
@@ -144,6 +145,15 @@ def code_traits(encoder: HashEncoder | type[HashEncoder], distance: str) -> dict
     return {"reads_floats": reads_floats, "one_hot": encoder.codes_are_one_hot}
 
 
+def spec_name(spec: str) -> str:
+    """The name of the method in a method spec.
+
+    >>> spec_name("itq@database:max_iter=30")
+    'itq'
+    """
+    return re.split("[:@]", spec)[0]
+
+
 def with_traits(saved: dict[str, Any]) -> dict[str, Any]:
     """A saved line or result with its `code_traits`.
 
@@ -152,7 +162,7 @@ def with_traits(saved: dict[str, Any]) -> dict[str, Any]:
     """
     if {"reads_floats", "one_hot"} <= saved.keys():
         return saved
-    encoder = encoders_by_name().get(re.split("[:@]", saved["method"])[0], HashEncoder)
+    encoder = encoders_by_name().get(spec_name(saved["method"]), HashEncoder)
     return code_traits(encoder, saved["distance"]) | saved
 
 

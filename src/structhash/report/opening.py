@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from structhash.estimators.loading import ESTIMATORS
+from structhash.evaluation.methods import spec_name
 from structhash.evaluation.protocols import PROTOCOLS
 from structhash.evaluation.report import SIGNIFICANCE_LEVEL, Line
 from structhash.evaluation.splits import seen_classes
@@ -116,7 +117,7 @@ def _against_vectors(best: Line, vectors: Line, measure: str, name: str) -> str:
 
 def _is_ours(line: Line) -> bool:
     """Whether a method is one of this package's own, not a baseline."""
-    return re.split("[:@]", line.method)[0] in ESTIMATORS
+    return spec_name(line.method) in ESTIMATORS
 
 
 def _beside(line: Line, best: Line, measure: str) -> str:
