@@ -170,7 +170,9 @@ def test_queries_are_read_as_asked(machine, done, here, tmp_path, reader):
     facts = machine("info", tmp_path / "file")
     assert (facts["kind"], facts["reader"], facts["bits"]) == ("reader", "tables", 12)
     assert (facts["bytes"], facts["model"]) == (fitted.nbytes, model.fingerprint())
-    assert machine("info", tmp_path / "m")["reader"] == "real"
+    about = machine("info", tmp_path / "m")
+    assert about["reader"] == "real"
+    assert about["recalls"]["real"] > about["recalls"]["bits"] > 0
 
 
 def test_a_search_among_some_codes(machine, here, tmp_path):

@@ -54,7 +54,8 @@ def _container_facts(path: Path) -> dict[str, Any]:
 
 def _model_facts(path: Path) -> dict[str, Any]:
     """Class and sizes of a model, what it learned, and its settings."""
-    from structhash.estimators.loading import load_model  # a second of imports
+    from structhash.estimators._reader_choice import named_recalls  # a second of imports
+    from structhash.estimators.loading import load_model
 
     model = load_model(path)
     return {
@@ -64,6 +65,7 @@ def _model_facts(path: Path) -> dict[str, Any]:
         **model.about(),
         "weighted": model.search_weights_ is not None,
         "reader": model.default_reader(),
+        **({} if model.reader_recalls_ is None else {"recalls": named_recalls(model.reader_recalls_)}),
         "fingerprint": model.fingerprint(),
         "parameters": model.get_params(deep=False),
     }

@@ -16,6 +16,7 @@ _COMMON = (
     Field("column_names_", ("n_features",), "names", optional=True),
     Field("weights_", ("n_bits",), least=0),
     Field("history_", ("n_records",), "records"),
+    Field("reader_recalls_", ("two",), least=0, most=1, optional=True),
 )  # what every estimator has
 
 
@@ -30,7 +31,7 @@ def check_attributes(encoder: type[EncoderContract], values: Mapping[str, Any]) 
         if type(value) is not int or value < 1:
             raise ValueError(f"{name}={describe(value)}: an integer of at least 1 is allowed")
         sizes[size] = value
-    sizes |= {"n_bytes": -(-sizes["n_bits"] // 8), "n_values": 256}
+    sizes |= {"n_bytes": -(-sizes["n_bits"] // 8), "n_values": 256, "two": 2}
     if encoder.fitted_fields is not None:
         check_fields((*_COMMON, *encoder.fitted_fields), values, sizes)
         return

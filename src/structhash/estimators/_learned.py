@@ -49,10 +49,10 @@ class LearnedEncoder(HashEncoder):
         n_bits = self._check_prefix(n_bits)
         return self.hash_function_.queries_differ(n_bits)
 
-    def default_reader(self) -> str:
-        """See `HashEncoder.default_reader`: "real" where the codes were learned from the rows alone."""
+    def learned_from_labels(self) -> bool:
+        """See `EncoderContract.learned_from_labels`; judgements count as labels."""
         embedding = self.hash_function_.embedding
-        return "bits" if embedding is None or embedding.labelled else "real"
+        return embedding is None or embedding.labelled
 
     def _values(self, X: NDArray[Any]) -> NDArray[Any]:
         return self.hash_function_.values(X)

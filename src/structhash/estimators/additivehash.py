@@ -174,7 +174,7 @@ class AdditiveHash(CentroidEncoder):
             else:
                 learned = _Points.from_labels(checked.X, class_index, others, rng)
             fitted = self._learn(learned, rng)
-        self._store(checked.columns, fitted)
+        self._become(*checked, fitted)
         return self
 
     def steps(self, X: Any, y: Any = None, *, unlabeled: Any = None) -> Iterator[Any]:

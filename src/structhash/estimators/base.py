@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
+from copy import copy
 from os import PathLike
 from typing import Any
 
@@ -18,6 +19,7 @@ from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.estimators._fitted import check_attributes
 from structhash.estimators._input import CheckedInput, check_input, open_rows
 from structhash.estimators._model_file import checksum, write_model
+from structhash.estimators._reader_choice import choose_reader
 from structhash.estimators._reading import READERS, prepare
 from structhash.estimators._score import label_retrieval
 from structhash.estimators.contract import EncoderContract
@@ -95,7 +97,8 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
             Length of the codes in the index; all bits by default.
         reader : {"auto", "bits", "real"}
             ``"real"`` reads by real values, ``"bits"`` by the bits of `encode_queries`. ``"auto"`` is what
-            `default_reader` says: ``"real"`` for models learned without labels. With labels nothing is gained.
+            `default_reader` says: ``"bits"`` for models learned with labels. For others, it is what found more
+            of the nearest rows, by the vectors, of rows held out when the model was fitted.
 
         Returns
         -------
@@ -194,6 +197,12 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         }
         # one step: an interrupt leaves the old state or the new one
         self.__dict__ = {**kept, **columns, **_in_order({**fitted})}
+
+    def _become(self, X: NDArray[Any], columns: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
+        """`_store` what a fit to rows X (n, d) found, and how queries are best read."""
+        trial = copy(self)
+        trial._store(columns, fitted)
+        self._store(columns, {**fitted, **choose_reader(trial, X)})
 
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """The fitted state as arrays by name, and as plain values. `_from_arrays` is the inverse."""

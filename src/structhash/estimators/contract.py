@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from structhash._numerics.program import Program
 from structhash.codes import PreparedQueries
 from structhash.codes.planes import Planes, express_planes, plane_distances
+from structhash.estimators._reader_choice import chosen_reader
 from structhash.io.fields import Fields
 
 __all__ = ["EncoderContract"]
@@ -60,6 +61,10 @@ class EncoderContract:
     fitted_fields : tuple of Field or None
         What the class stores when it is fitted, besides what all have. Files are held to it. A class without a
         declaration stores any arrays without NaN; one with compiled kernels needs it.
+    reader_recalls_ : float64 (2,) or None
+        Share of the ten nearest rows, by the vectors, that rows held out of the training rows find by bits and
+        by real values, 0 where bits have none; `default_reader` follows it. None with labels, where codes are
+        no bits, and where fewer than 50 rows were given.
     magnitudes : (float, float)
         The smallest and the largest magnitude that the largest number of the training rows may have.
     """
@@ -71,6 +76,7 @@ class EncoderContract:
     weighted_ = False
     prefix_weights_: NDArray[np.float64] | None = None
     column_names_: list[str] | None = None
+    reader_recalls_: NDArray[np.float64] | None = None
     judged_ = False
     own_distance_: str | None = None
     own_distance_reads_floats: ClassVar[bool] = False
@@ -137,12 +143,18 @@ class EncoderContract:
         return express_planes(program, planes, X)
 
     def default_reader(self) -> str:
-        """What ``reader="auto"`` is in `HashEncoder.prepare_queries`: "bits" with labels, "real" without."""
-        return "bits" if self.needs_y() else "real"
+        """What ``reader="auto"`` is in `HashEncoder.prepare_queries`.
+
+        ``"bits"`` with labels. Without, what found more of held-out rows when the encoder was fitted;
+        ``"real"`` where nothing was tried.
+        """
+        if self.reader_recalls_ is not None:
+            return chosen_reader(self.reader_recalls_)
+        return "bits" if self.learned_from_labels() else "real"
 
     def learned_from_labels(self) -> bool:
         """Whether the codes of a fitted encoder say which class a row is of."""
-        return self.default_reader() == "bits"
+        return self.needs_y()
 
     def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
         """Prepared queries (q, d), finite floats. Called only where not `codes_are_bits`."""

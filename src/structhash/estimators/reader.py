@@ -19,6 +19,7 @@ from structhash.codes import Decoder, PreparedQueries, unpack
 from structhash.codes.decoding import LARGEST_DISTANCE
 from structhash.estimators._decoders import fit_linear, fit_tables
 from structhash.estimators._input import open_rows
+from structhash.estimators._reader_choice import LEAST_ROWS, hold_out
 from structhash.estimators._reading import READERS, prepare, values_of
 from structhash.estimators.base import HashEncoder
 from structhash.io import container
@@ -32,7 +33,6 @@ EVERY_READER = ("auto", "bits", "real", "cells", "linear", "tables")  # READERS 
 _KIND = "reader"  # of container
 _NAMES = EVERY_READER[1:]
 _MAX_ROWS = 50_000  # that a reader is fitted to
-_N_HELD, _N_NEAREST = 500, 10  # held-out rows, and their neighbours that a reader should find
 _FIELDS = {
     "bits": (),
     "real": (),
@@ -176,7 +176,7 @@ def fit_reader(
     check_finite_rows(rows, "X")
     if reader != "auto":
         return Reader(encoder, reader, n_bits, _fit(encoder, rows, n_bits, reader))
-    if encoder.default_reader() == "bits":
+    if encoder.learned_from_labels():
         return Reader(encoder, "bits", n_bits)
     recalls = _held_out_recalls(encoder, rows, n_bits, rng)
     best = max(recalls, key=lambda name: recalls[name])  # of equal ones, the first and smallest
@@ -267,21 +267,14 @@ def _held_out_recalls(
     encoder: HashEncoder, rows: NDArray[Any], n_bits: int, rng: np.random.Generator
 ) -> dict[str, float]:
     """Share of the nearest rows that each possible reader finds, for held-out rows among the others."""
-    if len(rows) < 5 * _N_NEAREST:
-        raise ValueError(f"X has {len(rows)} rows; give at least {5 * _N_NEAREST}, or name a reader")
-    order = rng.permutation(len(rows))
-    n_held = min(_N_HELD, len(rows) // 5)
-    held, others = rows[order[:n_held]], rows[order[n_held:]]
-    centred = others - others.mean(axis=0)
-    apart = (centred**2).sum(axis=1) - 2 * (held - others.mean(axis=0)) @ centred.T
-    nearest = np.argpartition(apart, _N_NEAREST - 1, axis=1)[:, :_N_NEAREST]
-    index, codes = Exact(n_bits), encoder._encode_opened(others, n_bits)
+    if len(rows) < LEAST_ROWS:
+        raise ValueError(f"X has {len(rows)} rows; give at least {LEAST_ROWS}, or name a reader")
+    split = hold_out(rows, rng)
+    index, codes = Exact(n_bits), encoder._encode_opened(split.others, n_bits)
     index.add(codes)
-    has_values = values_of(encoder, others[:1], n_bits) is not None
+    has_values = values_of(encoder, rows[:1], n_bits) is not None
     recalls = {}
     for name in _NAMES if has_values else ("bits", "linear", "tables"):
-        fitted = Reader(encoder, name, n_bits, _fit(encoder, others, n_bits, name, codes))
-        _, found = index.search(fitted._prepare_opened(held), _N_NEAREST)
-        hits = [len(np.intersect1d(*each)) for each in zip(found, nearest)]
-        recalls[name] = float(np.mean(hits)) / _N_NEAREST
+        fitted = Reader(encoder, name, n_bits, _fit(encoder, split.others, n_bits, name, codes))
+        recalls[name] = split.recall(index, fitted._prepare_opened(split.rows))
     return recalls
