@@ -24,9 +24,16 @@ def test_a_product_is_the_sum_of_the_terms(parts):
     for i in range(6):
         for j in range(6):
             same = sum(trust[c] * P[i, c] * P[j, c] for c in range(3))
-            expected = 4 * k[i] * k[j] * same + (1 - k[i]) * (1 - k[j])
+            expected = 4 * k[i] ** 3 * k[j] * same + (1 - k[i]) * (1 - k[j])
             expected += (2 - k[i]) * (near[i] @ near[j]) + centred[i] @ centred[j] / 2
             assert products[i, j] == pytest.approx(expected)
+
+
+def test_a_query_that_may_be_of_a_new_class_asks_for_both_alike():
+    one, zero = np.ones((1, 1)), np.zeros((1, 3))
+    query = query_factors(one, np.array([0.5]), zero, zero, np.ones(1))
+    known, new = (row_factors(one, np.array([k]), zero, zero) for k in (1.0, 0.0))
+    assert (query @ known.T).item() == (query @ new.T).item() == 0.5
 
 
 def test_nothing_is_more_alike_than_a_sure_row_and_itself(parts):

@@ -15,11 +15,11 @@ from structhash.embeddings._known_classes import (
 CENTRES = np.random.default_rng(0).normal(size=(6, 8)) * 2
 
 
-def draw(classes, n, seed):
-    """Rows of these classes, and class probabilities that are sure of classes 0 to 3 and unsure of others."""
+def draw(classes, n, seed, drift=0.0):
+    """Rows of these classes, moved by a drift, and class probabilities: sure of classes 0 to 3, unsure of others."""
     rng = np.random.default_rng(seed)
     y = rng.choice(classes, n)
-    rows = CENTRES[y] + rng.normal(size=(n, 8))
+    rows = CENTRES[y] + rng.normal(size=(n, 8)) + drift
     scores = -((rows[:, None] - CENTRES[:4]) ** 2).sum(axis=2) / 8
     P = np.exp(scores - scores.max(axis=1, keepdims=True))
     return (rows, P / P.sum(axis=1, keepdims=True)), y
@@ -55,6 +55,17 @@ def test_the_share_of_known_classes_is_found(share):
     assert ((found.of_searched > 0.5) == is_known).mean() > 0.9
     chances = chance_of_known_class(*searched, found.state)
     assert abs(chances - found.of_searched).mean() < 0.02
+
+
+def test_known_rows_that_drift_stay_mostly_known():
+    chances = []
+    for seed in range(4):
+        labelled, y = draw([0, 1, 2, 3], 500, 10 * seed + 1)
+        direction = np.random.default_rng(seed).normal(size=8)
+        drift = 0.5 * direction / np.linalg.norm(direction)
+        searched, _ = draw([0, 1, 2, 3], 1000, 10 * seed + 2, drift)
+        chances.append(fit_known_classes(labelled, searched, y, searched[1]).of_searched.mean())
+    assert np.mean(chances) > 0.75  # .67 where the upper quartile of the odds stands for known rows
 
 
 def test_classes_that_are_labelled_less_often_than_searched_are_known():

@@ -2,11 +2,12 @@
 
 With the parts of `structhash.embeddings.mixture`, the inner product of a query and a row is
 
-    4 k k' sum_c trust_c p(c | x) p(c | x') + (1 - k) (1 - k') + (2 - k) near'near' + centred'centred' / 2,
+    4 k^3 k' sum_c trust_c p(c | x) p(c | x') + (1 - k) (1 - k') + (2 - k) near'near' + centred'centred' / 2,
 
 where k and k' are the chances that the query and the row are of a known class. A query of a known class asks
-for rows of that class first, a query of a new class for rows of new classes that are near in the graph. Inside
-both, the order is that of the vectors. Only queries have the weights: no part of a row has a length above 1, so
+for rows of that class first, a query of a new class for rows of new classes that are near in the graph. By the
+cube, both count the same at k = 1/2, and a known class counts four times as much where it is sure. Inside both,
+the order is that of the vectors. Only queries have the weights: no part of a row has a length above 1, so
 that a code describes all of them.
 """
 
@@ -69,4 +70,4 @@ def query_factors(
     float64 array (n, c + 1 + m + d)
     """
     k = known.astype(np.float64)[:, None]
-    return np.hstack([_CLASS_WEIGHT * k * (P * trust), 1 - k, (2 - k) * near, _CENTRED_WEIGHT * centred])
+    return np.hstack([_CLASS_WEIGHT * k**3 * (P * trust), 1 - k, (2 - k) * near, _CENTRED_WEIGHT * centred])

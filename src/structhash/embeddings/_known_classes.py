@@ -23,7 +23,7 @@ LEAST_CHANCE = 1e-4  # that a row of some score is labelled, and that it is not
 N_SURE = 3  # numbers that say how sure class probabilities are
 ROUNDS = 3  # of estimating how many searched rows of each class there are, and the chances
 MIN_DEVIATION = 3.0  # standard errors from which on a class is not labelled as often as it is searched
-SURELY_KNOWN = 0.75  # the odds at this quantile of the labelled rows are those of rows of known classes
+SURELY_KNOWN = 0.5  # the odds at this quantile of the labelled rows are those of rows of known classes
 
 
 class Chances(NamedTuple):
