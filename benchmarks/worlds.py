@@ -37,6 +37,7 @@ SETS = ("usps", "isolet", "mnist", "cifar10_gist512", "banking77_minilm")
 METHODS = (
     "distilhash",
     "distilhash@database",
+    "additivehash@database",
     "itq@database",
     "predicted_class",
     "predicted_class:confidence_bits=4",

@@ -77,8 +77,8 @@ def test_a_coding_never_leaves_more_over():
 def test_clusters_are_about_as_good_as_those_of_another_library():
     from sklearn.cluster import KMeans
 
-    numbers = additive._cluster(DIGITS, 64, np.random.default_rng(0))
-    ours = ((DIGITS - additive._means(DIGITS, numbers)[numbers]) ** 2).sum()
+    numbers = additive.cluster(DIGITS, 64, np.random.default_rng(0))
+    ours = ((DIGITS - additive.means_of(DIGITS, numbers)[numbers]) ** 2).sum()
     assert ours < 1.1 * KMeans(64, n_init=1, random_state=0).fit(DIGITS).inertia_
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from structhash._numerics.blocks import row_slices, rows_within
 from structhash.codes._beam_kernels import search_beams
 
-__all__ = ["SumCoder", "sums_of"]
+__all__ = ["FirstByteCoder", "SumCoder", "sums_of"]
 
 _FARTHEST = 1e30  # its products with vectors stay within float32
 _COSTS_AT_ONCE = 1 << 22  # float32 numbers; they take 16 MB
@@ -80,6 +80,35 @@ class SumCoder:
         else:
             with ThreadPoolExecutor(len(parts)) as pool:
                 list(pool.map(search, parts))
+
+
+class FirstByteCoder:
+    """Finds codes whose first byte alone says the first numbers of a row.
+
+    That byte is the number of the vector that is nearest in these numbers. The other bytes are those of a
+    `SumCoder` for what it leaves over of the other numbers.
+
+    Parameters
+    ----------
+    tables : float32 array (n_bytes, 256, d)
+        The vectors of each byte; the first n_first numbers of all but the first byte are 0.
+    sizes, beam
+        As `SumCoder` takes them.
+    n_first : int
+    """
+
+    def __init__(self, tables: NDArray[np.float32], sizes: NDArray[np.int64], beam: int, n_first: int) -> None:
+        self.tables, self.beam, self._n_first = tables, beam, n_first
+        first, others = (np.ascontiguousarray(each) for each in (tables[:1, :, :n_first], tables[1:, :, n_first:]))
+        self._first, self._others = SumCoder(first, sizes[:1], beam), SumCoder(others, sizes[1:], beam)
+
+    def code(self, Y: NDArray[Any], n_threads: int = 1) -> NDArray[np.uint8]:
+        """Codes (n, n_bytes) of rows Y (n, d), as `SumCoder.code` gives them."""
+        first = self._first.code(Y[:, : self._n_first], n_threads)
+        if len(self.tables) == 1:
+            return first
+        left = Y[:, self._n_first :] - self.tables[0, first[:, 0], self._n_first :]
+        return np.hstack([first, self._others.code(left, n_threads)])
 
 
 def sums_of(codes: NDArray[np.uint8], tables: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -2,13 +2,14 @@
 
 With the parts of `structhash.embeddings.mixture`, the inner product of a query and a row is
 
-    4 k^3 k' sum_c trust_c p(c | x) p(c | x') + (1 - k) (1 - k') + (2 - k) near'near' + centred'centred' / 2,
+    4 k^3 k' sum_c r_c p(c | x) p(c | x') + (1 - k) (1 - k') + (2 - k / 2 - k r) near'near' + centred'centred' / 2,
 
-where k and k' are the chances that the query and the row are of a known class. A query of a known class asks
-for rows of that class first, a query of a new class for rows of new classes that are near in the graph. By the
-cube, both count the same at k = 1/2, and a known class counts four times as much where it is sure. Inside both,
-the order is that of the vectors. Only queries have the weights: no part of a row has a length above 1, so
-that a code describes all of them.
+where k and k' are the chances that the query and the row are of a known class, r_c is the trust in the labels of
+a class, and r its mean over p(c | x). A query of a known class asks for rows of that class first, a query of a
+new class for rows of new classes that are near in the graph. By the cube, both count the same at k = 1/2, and a
+known class counts four times as much where it is sure. The graph counts less where the labels are trusted: there
+the order inside a class is that of the vectors. Only queries have the weights: no part of a row has a length
+above 1, so that a code describes all of them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = ["MOST_ALIKE", "query_factors", "row_factors"]
 
 _CLASS_WEIGHT = 4.0
 _CENTRED_WEIGHT = 0.5
-MOST_ALIKE = 8.0  # above any product, 4 + 1 + .5, so that inexact sums have no distance below 0
+MOST_ALIKE = 8.0  # above any product, 4 + .5 + .5, so that inexact sums have no distance below 0
 
 
 def row_factors(
@@ -70,4 +71,6 @@ def query_factors(
     float64 array (n, c + 1 + m + d)
     """
     k = known.astype(np.float64)[:, None]
-    return np.hstack([_CLASS_WEIGHT * k**3 * (P * trust), 1 - k, (2 - k) * near, _CENTRED_WEIGHT * centred])
+    r = (P @ trust)[:, None]
+    of_class, of_graph = _CLASS_WEIGHT * k**3 * (P * trust), (2 - k / 2 - k * r) * near
+    return np.hstack([of_class, 1 - k, of_graph, _CENTRED_WEIGHT * centred])

@@ -16,7 +16,7 @@ from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.threads import n_threads, one_blas_thread
 from structhash._numerics.validation import check_count
 from structhash.codes import PreparedQueries
-from structhash.codes.sums import SumCoder
+from structhash.codes.sums import FirstByteCoder, SumCoder
 from structhash.embeddings.mixture import MOST_ALIKE, Mixture
 from structhash.estimators._input import open_rows, refuse_supervision
 from structhash.estimators._new_classes import warn_of_new_classes
@@ -35,6 +35,7 @@ from structhash.pieces import Params
 from structhash.supervision import check_labels
 from structhash.training.additive import learn_tables
 from structhash.training.distillation import embed_points
+from structhash.training.first_byte import learn_with_first_byte
 
 __all__ = ["MAX_SUM_BITS", "AdditiveHash"]
 
@@ -58,7 +59,8 @@ class AdditiveHash(CentroidEncoder):
     With labels, the vectors are those of `structhash.embeddings.mixture`, and the distance says how unlike a
     query and a row are (`structhash.embeddings.mixture.Mixture.factors`): first by their classes, known or new,
     then by what the rows themselves say. So one code serves known classes, new classes, and the order inside a
-    class. A row need not be its own nearest: the class of another row may be surer. New classes are found only
+    class. Where 256 values say nearly all of the class probabilities, the first byte is for them alone
+    (`structhash.training.first_byte`). A row need not be its own nearest: the class of another row may be surer. New classes are found only
     with `unlabeled` rows.
 
     Without labels, such codes find more of the nearest rows than bits do at the same bytes. They have no
@@ -90,6 +92,9 @@ class AdditiveHash(CentroidEncoder):
     errors_ : ndarray (n_bytes,)
         Share of the squared length of the training rows that the first bytes left over.
     beam_ : int
+    n_class_numbers_ : int
+        Numbers of a row, from the first on, that the first byte alone codes: its class probabilities, and the
+        chance of a new class. 0 where all bytes code all numbers.
 
     References
     ----------
@@ -116,6 +121,7 @@ class AdditiveHash(CentroidEncoder):
         centroid_field("n_bytes", "n_values", "n_numbers"),
         Field("errors_", ("n_bytes",), least=0),
         Field("beam_", kind="int", least=1, most=_MAX_BEAM),
+        Field("n_class_numbers_", kind="int", least=0, below="n_numbers", optional=True),
         Field("n_bits_", kind="int", least=1, most=MAX_SUM_BITS),
     )
 
@@ -123,6 +129,7 @@ class AdditiveHash(CentroidEncoder):
     centroids_: NDArray[np.float32]
     errors_: NDArray[np.float64]
     beam_: int
+    n_class_numbers_: int = 0
 
     def __init__(
         self, n_bits: int = 64, *, beam: int = 16, random_state: Any = None, n_jobs: int | None = None
@@ -209,11 +216,13 @@ class AdditiveHash(CentroidEncoder):
         if not Z.any():
             raise ValueError("all rows of X are the same; give rows that differ")
         sizes = 2 ** np.array(bits_of_bytes(self.n_bits))
-        tables, errors = learn_tables(Z, sizes, int(self.beam), rng, n_threads(self.n_jobs))
+        how = sizes, int(self.beam), rng, n_threads(self.n_jobs)
+        alone = learn_with_first_byte(Z, rows.n_first, *how) if rows.n_first else None
+        tables, errors = alone or learn_tables(Z, *how)
         facts = {"n_bits_": int(self.n_bits), "weights_": np.ones(self.n_bits), "history_": []}
         state = {} if rows.state is None else {_STATE: rows.state}
         learned = {"centroids_": tables, "errors_": errors, "beam_": int(self.beam)}
-        return {**scales, **facts, **learned, **state}
+        return {**scales, **facts, **learned, **state, "n_class_numbers_": rows.n_first if alone else 0}
 
     def new_class_share(self, X: Any) -> float:
         """See `DistilHash.new_class_share`; 0 without labels, and where `unlabeled` rows were given."""
@@ -258,11 +267,12 @@ class AdditiveHash(CentroidEncoder):
     def _numbers(self, Z: NDArray[np.float64]) -> NDArray[np.uint8]:
         return self._coder().code(Z, n_threads(self.n_jobs))
 
-    def _coder(self) -> SumCoder:
+    def _coder(self) -> SumCoder | FirstByteCoder:
         """The coder of these vectors. It is made once and kept: that takes longer than to code a row."""
         coder = _CODERS.get(self)
         if coder is None or coder.tables is not self.centroids_ or coder.beam != self.beam_:
-            coder = SumCoder(self.centroids_, 2 ** np.array(bits_of_bytes(self.n_bits_)), self.beam_)
+            how = self.centroids_, 2 ** np.array(bits_of_bytes(self.n_bits_)), self.beam_
+            coder = FirstByteCoder(*how, self.n_class_numbers_) if self.n_class_numbers_ else SumCoder(*how)
             _CODERS[self] = coder
         return coder
 
@@ -280,10 +290,11 @@ def _refuse_far(mean: NDArray[Any], scale: float) -> None:
 
 
 class _Points(NamedTuple):
-    """What tables are learned from: vectors (n, m), and the state of the embedding that gave them."""
+    """What tables are learned from: vectors (n, m), with labels those of an embedding."""
 
     vectors: NDArray[Any]
-    state: Params | None = None
+    state: Params | None = None  # of the embedding
+    n_first: int = 0  # numbers of a vector that say its class
 
     @classmethod
     def from_rows(cls, X: NDArray[Any], rng: np.random.Generator) -> _Points:
@@ -301,7 +312,8 @@ class _Points(NamedTuple):
         """Factors of rows of `unlabeled`, where it is given, else of X (n, d)."""
         n_points = min(_MAX_POINTS, rows_within(3 * X.shape[1], _MAX_NUMBERS))
         embedded = embed_points(Mixture(n_points=n_points), X, class_index, unlabeled, rng).embedded
-        return cls(Mixture().factors(embedded.vectors, embedded.state), embedded.state)
+        vectors = Mixture().factors(embedded.vectors, embedded.state)
+        return cls(vectors, embedded.state, len(embedded.state["trust"]) + 1)
 
 
-_CODERS: WeakKeyDictionary[AdditiveHash, SumCoder] = WeakKeyDictionary()  # not pickled with the model
+_CODERS: WeakKeyDictionary[AdditiveHash, SumCoder | FirstByteCoder] = WeakKeyDictionary()  # not pickled with the model

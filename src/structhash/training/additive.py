@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 
 from structhash.codes.sums import SumCoder, sums_of
 
-__all__ = ["SumTables", "fit_sums", "learn_tables"]
+__all__ = ["SumTables", "cluster", "fit_sums", "learn_tables", "means_of", "squared_length"]
 
 _RIDGE = 0.5  # rows, by which a vector is drawn to 0: few rows would be learned by heart
 _N_SWEEPS = 2  # of least squares over the bytes, before rows are coded again and after
@@ -67,23 +67,23 @@ def learn_tables(
     """
     n, n_bytes = len(Y), len(sizes)
     tables, codes = np.zeros((n_bytes, 256, Y.shape[1]), np.float32), np.zeros((n, n_bytes), np.uint8)
-    axes, length, left = _principal(Y, _AXES[-1]), _length(Y), Y
+    axes, length, left = _principal(Y, _AXES[-1]), squared_length(Y), Y
     errors = np.empty(n_bytes)
     every = max(1, n_bytes // _N_CODINGS)
     for m in range(n_bytes):
-        codes[:, m] = _cluster(left @ axes, int(sizes[m]), rng)
-        tables[m] = _means(left, codes[:, m])
+        codes[:, m] = cluster(left @ axes, int(sizes[m]), rng)
+        tables[m] = means_of(left, codes[:, m])
         so_far = slice(m + 1)
         if (m + 1) % every == 0 or m + 1 == n_bytes:
             fitted = fit_sums(tables[so_far], codes[:, so_far], Y, _RIDGE, _N_SWEEPS)
             codes[:, so_far] = _nearer(Y, codes[:, so_far], fitted, sizes[so_far], beam, n_threads)
             tables[so_far] = fit_sums(fitted, codes[:, so_far], Y, _RIDGE, _N_SWEEPS)
         left = Y - sums_of(codes[:, so_far], tables[so_far])
-        errors[m] = _length(left) / length
+        errors[m] = squared_length(left) / length
     return SumTables(tables, errors)
 
 
-def _length(Y: NDArray[np.float32]) -> float:
+def squared_length(Y: NDArray[np.float32]) -> float:
     """Sum of the squared lengths of rows."""
     return float((Y.astype(np.float64) ** 2).sum())
 
@@ -95,7 +95,7 @@ def _principal(Y: NDArray[np.float32], n_axes: int) -> NDArray[np.float32]:
     return np.ascontiguousarray(axes[:, ::-1], dtype=np.float32)
 
 
-def _cluster(Y: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def cluster(Y: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Numbers (n,) of the clusters of rows, at most k.
 
     By k-means on few principal axes first, then on more: in many dimensions at once, most of the first
@@ -110,7 +110,7 @@ def _cluster(Y: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArra
             if numbers is None:
                 centroids = part[rng.choice(n, k, replace=False)]
             else:
-                centroids = _means(part, numbers)[: min(n, k)]
+                centroids = means_of(part, numbers)[: min(n, k)]
                 _split_largest(centroids, numbers)
             apart = (centroids**2).sum(axis=1) - 2 * part @ centroids.T
             numbers = apart.argmin(axis=1)
@@ -133,7 +133,7 @@ def _indicators(numbers: NDArray[Any], dtype: Any) -> csr_matrix:
     return csr_matrix((np.ones(n, dtype), (numbers, np.arange(n))), (256, n))
 
 
-def _means(Y: NDArray[np.float32], numbers: NDArray[Any]) -> NDArray[np.float32]:
+def means_of(Y: NDArray[np.float32], numbers: NDArray[Any]) -> NDArray[np.float32]:
     """Means (256, d) of the rows with each number; 0 where there are none."""
     counts = np.bincount(numbers, minlength=256).astype(np.float32)
     means: NDArray[np.float32] = (_indicators(numbers, Y.dtype) @ Y) / np.maximum(counts, 1)[:, None]
