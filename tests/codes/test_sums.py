@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import structhash.codes.sums as sums
-from structhash.codes.sums import SumCoder, sums_of
+from structhash.codes.sums import FirstByteCoder, SumCoder, sums_of
 
 RNG = np.random.default_rng(0)
 SIZES = np.array([5, 4, 3])
@@ -68,3 +68,18 @@ def test_sums_are_those_of_the_vectors():
 @pytest.mark.parametrize("length", [1e-300, 1e100])
 def test_rows_of_any_length_have_codes_of_values_that_exist(length):
     assert (SumCoder(TABLES, SIZES, 2).code(length * ROWS) < SIZES).all()
+
+
+@pytest.mark.parametrize("n_bytes", [1, 3])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_first_byte_of_its_own_is_nearest_in_the_first_numbers(n_bytes, n_threads):
+    tables = TABLES[:n_bytes].copy()
+    tables[1:, :, :2] = 0
+    codes = FirstByteCoder(tables, SIZES[:n_bytes], 3, 2).code(ROWS, n_threads)
+    assert (codes.dtype, codes.shape) == (np.uint8, (50, n_bytes))
+    apart = ((ROWS[:, None, :2] - tables[0, None, : SIZES[0], :2]) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(codes[:, 0], apart.argmin(axis=1))
+    if n_bytes > 1:
+        left = ROWS[:, 2:] - tables[0, codes[:, 0], 2:]
+        others = SumCoder(np.ascontiguousarray(tables[1:, :, 2:]), SIZES[1:], 3).code(left)
+        np.testing.assert_array_equal(codes[:, 1:], others)

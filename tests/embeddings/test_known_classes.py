@@ -16,7 +16,7 @@ CENTRES = np.random.default_rng(0).normal(size=(6, 8)) * 2
 
 
 def draw(classes, n, seed, drift=0.0):
-    """Rows of these classes, moved by a drift, and class probabilities: sure of classes 0 to 3, unsure of others."""
+    """Rows of these classes, moved by a drift, with class probabilities: sure of 0 to 3, unsure of others."""
     rng = np.random.default_rng(seed)
     y = rng.choice(classes, n)
     rows = CENTRES[y] + rng.normal(size=(n, 8)) + drift

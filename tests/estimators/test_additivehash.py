@@ -248,22 +248,30 @@ def test_known_and_new_classes_are_found_in_one_database(labelled):
         assert mean_precision(ids, which) > mean_precision(peer, which)
 
 
+def found_early(distances):
+    """Share of the ten nearest rows of a query's class, by the vectors, in the first tenth of that class."""
+    shares = []
+    for i in range(0, len(Q), 5):
+        rows = np.flatnonzero(QY[i] == Y)
+        nearest = np.argsort(((Q[i] - X[rows]) ** 2).sum(axis=1))[:10]
+        order = np.argsort(np.argsort(distances[i, rows], kind="stable"))
+        shares.append((order[nearest] < len(rows) / 10).mean())
+    return np.mean(shares)
+
+
 @pytest.mark.filterwarnings("ignore:many of these rows")  # three digits are new to the class bits
 def test_an_order_is_kept_inside_classes(labelled):
     """Of the rows of a query's class, those that are nearest by the vectors come early."""
     distances = prepared_distances(labelled.prepare_queries(Q), labelled.encode(X))
     bits = DistilHash(16, embedding="posterior", random_state=0).fit(X[OLD], Y[OLD])
     plain = hamming(bits.encode_queries(Q), bits.encode(X)).astype(float)
-    early = []
-    for apart in (distances, plain):
-        shares = []
-        for i in range(0, len(Q), 5):
-            rows = np.flatnonzero(QY[i] == Y)
-            nearest = np.argsort(((Q[i] - X[rows]) ** 2).sum(axis=1))[:10]
-            order = np.argsort(np.argsort(apart[i, rows], kind="stable"))
-            shares.append((order[nearest] < len(rows) / 10).mean())
-        early.append(np.mean(shares))
-    assert early[0] > early[1] + 0.1
+    assert found_early(distances) > found_early(plain) + 0.1
+
+
+def test_where_all_classes_are_known_more_order_is_kept_than_by_bits_without_labels():
+    model, peer = AdditiveHash(64, random_state=0).fit(X, Y, unlabeled=X), ITQ(64, random_state=0).fit(X)
+    distances = prepared_distances(model.prepare_queries(Q), model.encode(X))
+    assert found_early(distances) > found_early(hamming(peer.encode(Q), peer.encode(X)).astype(float)) + 0.1
 
 
 def test_a_labelled_distance_is_how_unlike_the_sums_are(labelled):
@@ -303,6 +311,34 @@ def test_a_labelled_file_without_a_part_is_refused(labelled, tmp_path):
     container.save(tmp_path / "m", arrays, header, "model", force=True)
     with pytest.raises(ValueError, match="less than its class stores: trust"):
         load_model(tmp_path / "m")
+
+
+def test_the_first_byte_alone_says_the_class(labelled):
+    assert labelled.n_class_numbers_ == 7 + 1
+    codes = labelled.encode(X[OLD])
+    sums = sums_of(codes, labelled.centroids_) * np.float32(labelled.scale_) + labelled.mean_
+    assert len(np.unique(sums[:, :8], axis=0)) == len(np.unique(codes[:, 0])) > 7
+    assert (sums[:, :7].argmax(axis=1) == Y[OLD]).mean() > 0.98
+
+
+@pytest.mark.parametrize("bad", [-1, 10**6, 1.5, "8"], ids=str)
+def test_a_file_with_another_number_of_class_numbers_is_refused(bad, labelled, tmp_path):
+    labelled.save(tmp_path / "m")
+    arrays, header = container.load(tmp_path / "m", "model")
+    header = {**header, "fitted": {**header["fitted"], "n_class_numbers_": bad}}
+    container.save(tmp_path / "m", arrays, header, "model", force=True)
+    with pytest.raises(ValueError, match="n_class_numbers_"):
+        load_model(tmp_path / "m")
+
+
+def test_a_file_from_before_the_first_byte_was_special_reads_as_it_did(tmp_path):
+    model = AdditiveHash(16, random_state=0).fit(X)
+    assert model.n_class_numbers_ == 0
+    model.save(tmp_path / "m")
+    arrays, header = container.load(tmp_path / "m", "model")
+    fitted = {name: value for name, value in header["fitted"].items() if name != "n_class_numbers_"}
+    container.save(tmp_path / "m", arrays, {**header, "fitted": fitted}, "model", force=True)
+    np.testing.assert_array_equal(load_model(tmp_path / "m").encode(X), model.encode(X))
 
 
 def test_unlabeled_rows_without_labels_are_what_is_learned_from():

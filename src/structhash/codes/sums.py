@@ -99,7 +99,9 @@ class FirstByteCoder:
 
     def __init__(self, tables: NDArray[np.float32], sizes: NDArray[np.int64], beam: int, n_first: int) -> None:
         self.tables, self.beam, self._n_first = tables, beam, n_first
-        first, others = (np.ascontiguousarray(each) for each in (tables[:1, :, :n_first], tables[1:, :, n_first:]))
+        first, others = (
+            np.ascontiguousarray(each) for each in (tables[:1, :, :n_first], tables[1:, :, n_first:])
+        )
         self._first, self._others = SumCoder(first, sizes[:1], beam), SumCoder(others, sizes[1:], beam)
 
     def code(self, Y: NDArray[Any], n_threads: int = 1) -> NDArray[np.uint8]:

@@ -59,9 +59,9 @@ class AdditiveHash(CentroidEncoder):
     With labels, the vectors are those of `structhash.embeddings.mixture`, and the distance says how unlike a
     query and a row are (`structhash.embeddings.mixture.Mixture.factors`): first by their classes, known or new,
     then by what the rows themselves say. So one code serves known classes, new classes, and the order inside a
-    class. Where 256 values say nearly all of the class probabilities, the first byte is for them alone
-    (`structhash.training.first_byte`). A row need not be its own nearest: the class of another row may be surer. New classes are found only
-    with `unlabeled` rows.
+    class. Where 256 values say nearly all of the class probabilities, as with up to about 150 classes, the
+    first byte is for them alone (`structhash.training.first_byte`). A row need not be its own nearest: the
+    class of another row may be surer. New classes are found only with `unlabeled` rows.
 
     Without labels, such codes find more of the nearest rows than bits do at the same bytes. They have no
     Hamming distance and no prefixes, and coding a row takes more time. A model that has coded rows keeps
@@ -316,4 +316,6 @@ class _Points(NamedTuple):
         return cls(vectors, embedded.state, len(embedded.state["trust"]) + 1)
 
 
-_CODERS: WeakKeyDictionary[AdditiveHash, SumCoder | FirstByteCoder] = WeakKeyDictionary()  # not pickled with the model
+_CODERS: WeakKeyDictionary[AdditiveHash, SumCoder | FirstByteCoder] = (
+    WeakKeyDictionary()
+)  # not pickled with the model
