@@ -75,11 +75,12 @@ def test_rows_of_any_length_have_codes_of_values_that_exist(length):
 def test_a_first_byte_of_its_own_is_nearest_in_the_first_numbers(n_bytes, n_threads):
     tables = TABLES[:n_bytes].copy()
     tables[1:, :, :2] = 0
-    codes = FirstByteCoder(tables, SIZES[:n_bytes], 3, 2).code(ROWS, n_threads)
-    assert (codes.dtype, codes.shape) == (np.uint8, (50, n_bytes))
-    apart = ((ROWS[:, None, :2] - tables[0, None, : SIZES[0], :2]) ** 2).sum(axis=2)
+    rows = RNG.normal(size=(150, 6))
+    codes = FirstByteCoder(tables, SIZES[:n_bytes], 3, 2).code(rows, n_threads)
+    assert (codes.dtype, codes.shape) == (np.uint8, (150, n_bytes))
+    apart = ((rows[:, None, :2] - tables[0, None, : SIZES[0], :2]) ** 2).sum(axis=2)
     np.testing.assert_array_equal(codes[:, 0], apart.argmin(axis=1))
     if n_bytes > 1:
-        left = ROWS[:, 2:] - tables[0, codes[:, 0], 2:]
+        left = rows[:, 2:] - tables[0, codes[:, 0], 2:]
         others = SumCoder(np.ascontiguousarray(tables[1:, :, 2:]), SIZES[1:], 3).code(left)
         np.testing.assert_array_equal(codes[:, 1:], others)

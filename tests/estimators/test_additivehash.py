@@ -314,31 +314,34 @@ def test_a_labelled_file_without_a_part_is_refused(labelled, tmp_path):
 
 
 def test_the_first_byte_alone_says_the_class(labelled):
-    assert labelled.n_class_numbers_ == 7 + 1
+    assert labelled.has_class_byte_
     codes = labelled.encode(X[OLD])
     sums = sums_of(codes, labelled.centroids_) * np.float32(labelled.scale_) + labelled.mean_
     assert len(np.unique(sums[:, :8], axis=0)) == len(np.unique(codes[:, 0])) > 7
     assert (sums[:, :7].argmax(axis=1) == Y[OLD]).mean() > 0.98
 
 
-@pytest.mark.parametrize("bad", [-1, 10**6, 1.5, "8"], ids=str)
-def test_a_file_with_another_number_of_class_numbers_is_refused(bad, labelled, tmp_path):
+def test_a_file_that_says_nothing_of_a_class_byte_codes_with_all_bytes(labelled, tmp_path):
     labelled.save(tmp_path / "m")
     arrays, header = container.load(tmp_path / "m", "model")
-    header = {**header, "fitted": {**header["fitted"], "n_class_numbers_": bad}}
-    container.save(tmp_path / "m", arrays, header, "model", force=True)
-    with pytest.raises(ValueError, match="n_class_numbers_"):
-        load_model(tmp_path / "m")
-
-
-def test_a_file_from_before_the_first_byte_was_special_reads_as_it_did(tmp_path):
-    model = AdditiveHash(16, random_state=0).fit(X)
-    assert model.n_class_numbers_ == 0
-    model.save(tmp_path / "m")
-    arrays, header = container.load(tmp_path / "m", "model")
-    fitted = {name: value for name, value in header["fitted"].items() if name != "n_class_numbers_"}
+    fitted = {name: value for name, value in header["fitted"].items() if name != "has_class_byte_"}
     container.save(tmp_path / "m", arrays, {**header, "fitted": fitted}, "model", force=True)
-    np.testing.assert_array_equal(load_model(tmp_path / "m").encode(X), model.encode(X))
+    loaded = load_model(tmp_path / "m")
+    rows = labelled._scaled(X[:50].astype(float))
+    expected = SumCoder(labelled.centroids_, np.full(8, 256), 16).code(rows)
+    np.testing.assert_array_equal(loaded.encode(X[:50]), expected)
+    assert (expected != labelled.encode(X[:50])).any()
+
+
+def test_many_classes_share_all_bytes():
+    rng = np.random.default_rng(0)
+    rows, y = (
+        rng.normal(size=(800, 20)) + 5 * rng.normal(size=(400, 20)).repeat(2, axis=0),
+        np.arange(400).repeat(2),
+    )
+    model = AdditiveHash(16, random_state=0).fit(rows, y)
+    assert not model.has_class_byte_
+    assert (model.centroids_[:, :, :401] != 0).any(axis=(1, 2)).all()
 
 
 def test_unlabeled_rows_without_labels_are_what_is_learned_from():

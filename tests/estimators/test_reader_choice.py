@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from structhash import AdditiveHash, CGHash, DistilHash, load_model
 from structhash.codes import prepared_distances, unpack
 from structhash.estimators import _model_file
-from structhash.estimators._reader_choice import choose_reader, chosen_reader, hold_out, named_recalls
+from structhash.estimators._reader_choice import hold_out, reader_recalls
 from structhash.io import container
 from structhash.pieces import classes
 
@@ -20,53 +20,52 @@ def peer(name, rows=X, n_bits=12):
 
 
 def test_held_out_rows_and_their_nearest_are_those_of_brute_force():
-    split = hold_out(X, np.random.default_rng(3))
-    assert len(split.rows) == 80
-    both = np.vstack([split.rows, split.others])
+    encoder = peer("itq")
+    trial = hold_out(encoder, X, 12, np.random.default_rng(3))
+    assert len(trial.queries) == 80
+    both = np.vstack([trial.queries, trial.others])
     np.testing.assert_array_equal(both[np.lexsort(both.T)], X[np.lexsort(X.T)])
-    apart = ((split.rows[:, None] - split.others[None]) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(trial.codes, encoder.encode(trial.others))
+    apart = ((trial.queries[:, None] - trial.others[None]) ** 2).sum(axis=2)
     expected = np.sort(np.argsort(apart, axis=1)[:, :10], axis=1)
-    np.testing.assert_array_equal(np.sort(split.nearest, axis=1), expected)
+    np.testing.assert_array_equal(np.sort(trial.nearest, axis=1), expected)
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e300])
 def test_numbers_of_any_size_have_the_same_nearest(factor):
-    given, expected = (hold_out(rows, np.random.default_rng(3)).nearest for rows in (X * factor, X))
-    np.testing.assert_array_equal(np.sort(given, axis=1), np.sort(expected, axis=1))
+    encoder = peer("itq")
+    given, expected = (hold_out(encoder, rows, 12, np.random.default_rng(3)) for rows in (X * factor, X))
+    np.testing.assert_array_equal(np.sort(given.nearest, axis=1), np.sort(expected.nearest, axis=1))
 
 
 @pytest.mark.parametrize("name", ["itq", "lsh", "sh"])
 def test_recalls_are_those_of_brute_force(name):
     encoder = peer(name)
-    rng = np.random.default_rng(0)
-    split = hold_out(X, rng)
-    codes = encoder.encode(split.others)
-    bits = encoder.encode_queries(split.rows)
-    plain = (unpack(bits, 12)[:, None] != unpack(codes, 12)[None]).sum(axis=2)
-    distances = [plain] if name == "sh" else [plain, prepared_distances(_real(encoder, split.rows), codes)]
+    trial = hold_out(encoder, X, 12, np.random.default_rng(0))
+    bits = encoder.encode_queries(trial.queries)
+    plain = (unpack(bits, 12)[:, None] != unpack(trial.codes, 12)[None]).sum(axis=2)
+    distances = [plain]
+    if name != "sh":
+        real = encoder.prepare_queries(trial.queries, reader="real")
+        distances.append(prepared_distances(real, trial.codes))
     shares = [0.0, 0.0]
     for i, each in enumerate(distances):
         found = np.argsort(each, axis=1, kind="stable")[:, :10]
-        hits = [len(set(mine) & set(theirs)) for mine, theirs in zip(found, split.nearest, strict=True)]
+        hits = [len(set(mine) & set(theirs)) for mine, theirs in zip(found, trial.nearest, strict=True)]
         shares[i] = np.mean(hits) / 10
     np.testing.assert_allclose(encoder.reader_recalls_, shares)
     assert encoder.default_reader() == ("real" if shares[1] > shares[0] else "bits")
-    assert named_recalls(encoder.reader_recalls_) == {"bits": shares[0], "real": shares[1]}
+    assert encoder.recalls_by_reader() == {"bits": shares[0], "real": shares[1]}
 
 
-def _real(encoder, rows):
-    return encoder.prepare_queries(rows, reader="real")
-
-
-def test_the_reader_that_found_most_is_taken_and_bits_of_equal_ones():
-    assert [chosen_reader(np.array(each)) for each in ([0.2, 0.3], [0.3, 0.2], [0.3, 0.3])] == [
-        "real",
-        "bits",
-        "bits",
-    ]
+@pytest.mark.parametrize(
+    ("recalls", "expected"), [([0.2, 0.3], "real"), ([0.3, 0.2], "bits"), ([0.3, 0.3], "bits")]
+)
+def test_the_reader_that_found_most_is_taken_and_bits_of_equal_ones(recalls, expected):
     encoder = peer("itq")
-    encoder.reader_recalls_ = np.array([0.3, 0.2])
-    assert encoder.prepare_queries(X[:3]).codes() is not None
+    encoder.reader_recalls_ = np.array(recalls)
+    assert encoder.default_reader() == expected
+    assert (encoder.prepare_queries(X[:3]).codes() is not None) == (expected == "bits")
 
 
 @pytest.mark.parametrize(
@@ -76,17 +75,23 @@ def test_the_reader_that_found_most_is_taken_and_bits_of_equal_ones():
         CGHash(4, random_state=0, n_near=3, n_far=3).fit(X[:60], Y[:60]),
         classes("baselines")["sdh"](n_bits=8).fit(X, Y),
         AdditiveHash(8, random_state=0).fit(X),
-        peer("itq", X[:49]),
     ],
-    ids=["distilhash", "cghash", "sdh", "additivehash", "49 rows"],
+    ids=["distilhash", "cghash", "sdh", "additivehash"],
 )
-def test_nothing_is_chosen_with_labels_for_sums_and_for_few_rows(encoder):
+def test_nothing_is_tried_with_labels_and_for_sums(encoder):
     assert encoder.reader_recalls_ is None
-    assert choose_reader(encoder, X[:49]) == {}
+    assert reader_recalls(encoder, X) is None
 
 
 def test_fifty_rows_are_enough():
     assert peer("itq", X[:50]).reader_recalls_ is not None
+    assert peer("itq", X[:49]).reader_recalls_ is None
+
+
+def test_rows_that_are_searched_decide_where_they_are_given():
+    few = DistilHash(8, random_state=0).fit(X[:30], unlabeled=X)
+    assert few.reader_recalls_ is not None
+    np.testing.assert_array_equal(few.reader_recalls_, reader_recalls(few, X))
 
 
 def test_the_choice_is_in_the_file_and_not_in_the_fingerprint(tmp_path):

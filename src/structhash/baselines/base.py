@@ -137,7 +137,7 @@ class Baseline(HashEncoder):
         rng = generator(self.get_params(deep=False).get("random_state"))
         with one_blas_thread():  # codes do not depend on the number of threads
             fitted = self._learn(rows, rng)
-        self._become(rows.X, columns, fitted)
+        self._store_with_reader(rows.X, columns, fitted)
         warn_about_same_codes(
             lambda part: self._encode_opened(part, self.n_bits_), self.n_bits_, rows.X, rows.class_index
         )

@@ -54,10 +54,10 @@ def _container_facts(path: Path) -> dict[str, Any]:
 
 def _model_facts(path: Path) -> dict[str, Any]:
     """Class and sizes of a model, what it learned, and its settings."""
-    from structhash.estimators._reader_choice import named_recalls  # a second of imports
-    from structhash.estimators.loading import load_model
+    from structhash.estimators.loading import load_model  # a second of imports
 
     model = load_model(path)
+    recalls = model.recalls_by_reader()
     return {
         "class": type(model).__name__,
         "bits": model.n_bits_,
@@ -65,7 +65,7 @@ def _model_facts(path: Path) -> dict[str, Any]:
         **model.about(),
         "weighted": model.search_weights_ is not None,
         "reader": model.default_reader(),
-        **({} if model.reader_recalls_ is None else {"recalls": named_recalls(model.reader_recalls_)}),
+        **({"recalls": recalls} if recalls else {}),
         "fingerprint": model.fingerprint(),
         "parameters": model.get_params(deep=False),
     }

@@ -1,4 +1,4 @@
-"""Which reader finds most of the nearest rows, for rows that are held out of an index of the others."""
+"""Which reader finds most of the nearest rows, for rows that search among the others."""
 
 from __future__ import annotations
 
@@ -9,80 +9,82 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import sample_rows
 from structhash.codes import PreparedQueries
-from structhash.estimators._reading import prepare, values_of
+from structhash.estimators._reading import READERS, prepare, values_of
 from structhash.search import Exact
 
-N_NEAREST = 10  # neighbours of a held-out row that a reader should find
-LEAST_ROWS = 5 * N_NEAREST  # to hold some out
+N_NEAREST = 10  # neighbours of a row that a reader should find
+LEAST_ROWS = 5 * N_NEAREST  # for a trial
 _N_HELD = 500
 _MAX_ROWS = 10_000  # that a fit looks at
-_WITHOUT_FIT = ("bits", "real")  # of equal ones, the first is taken
+_WITHOUT_FIT = READERS[1:]  # of equal ones, the first is taken
 
 
-class HeldOut(NamedTuple):
-    """Rows that are held out, the others, and where among these the nearest are.
+class Trial(NamedTuple):
+    """Some rows as queries, an index of the codes of the others, and where among these the nearest are.
 
     Attributes
     ----------
-    rows : ndarray (q, d)
+    queries : ndarray (q, d)
     others : ndarray (n, d)
+    codes : uint8 (n, n_bytes)
+        Of the others.
+    searched : Exact
+        The index of these codes.
     nearest : int64 (q, N_NEAREST)
         By the Euclidean distance.
     """
 
-    rows: NDArray[Any]
+    queries: NDArray[Any]
     others: NDArray[Any]
+    codes: NDArray[np.uint8]
+    searched: Exact
     nearest: NDArray[np.int64]
 
-    def recall(self, index: Exact, queries: PreparedQueries) -> float:
-        """Share of the nearest rows that the held-out rows find in an index of the codes of the others."""
-        _, found = index.search(queries, N_NEAREST)
+    def recall(self, prepared: PreparedQueries) -> float:
+        """Share of the nearest rows that the queries find."""
+        _, found = self.searched.search(prepared, N_NEAREST)
         hits = [len(np.intersect1d(*each)) for each in zip(found, self.nearest, strict=True)]
         return float(np.mean(hits)) / N_NEAREST
 
 
-def hold_out(rows: NDArray[Any], rng: np.random.Generator) -> HeldOut:
-    """Hold out some of at least `LEAST_ROWS` finite rows (n, d), at most a fifth of them."""
+def hold_out(encoder: Any, rows: NDArray[Any], n_bits: int, rng: np.random.Generator) -> Trial:
+    """Hold out a fifth of finite rows (n, d), at most 500, of an index of the others.
+
+    There must be at least `LEAST_ROWS`.
+    """
     order = rng.permutation(len(rows))
     n_held = min(_N_HELD, len(rows) // 5)
-    held, others = rows[order[:n_held]], rows[order[n_held:]]
+    queries, others = rows[order[:n_held]], rows[order[n_held:]]
     unit = np.abs(rows).max() or 1.0  # so that no square overflows or vanishes
     mean = others.mean(axis=0, dtype=np.float64) / unit
-    near, far = held / unit - mean, others / unit - mean
-    apart = (far**2).sum(axis=1) - 2 * near @ far.T
-    return HeldOut(held, others, np.argpartition(apart, N_NEAREST - 1, axis=1)[:, :N_NEAREST])
+    asked, searched = queries / unit - mean, others / unit - mean
+    apart = (searched**2).sum(axis=1) - 2 * asked @ searched.T
+    nearest = np.argpartition(apart, N_NEAREST - 1, axis=1)[:, :N_NEAREST]
+    index, codes = Exact(n_bits), encoder._encode_opened(others, n_bits)
+    index.add(codes)
+    return Trial(queries, others, codes, index, nearest)
 
 
-def choose_reader(encoder: Any, rows: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
-    """What an encoder that is fitted to rows (n, d) stores of its readers.
+def has_values(encoder: Any, rows: NDArray[Any], n_bits: int) -> bool:
+    """Whether the bits of queries (n, d) have real values, all finite."""
+    values = values_of(encoder, rows, n_bits, queries=True)
+    return values is not None and bool(np.isfinite(values).all())
 
-    Only readers that are not fitted are tried. Nothing is stored with labels, for codes that are no bits, and
-    for fewer rows than `LEAST_ROWS`.
 
-    Returns
-    -------
-    dict
-        Empty, or ``reader_recalls_``; see `EncoderContract`.
-    """
+def reader_recalls(encoder: Any, rows: NDArray[Any]) -> NDArray[np.float64] | None:
+    """The ``reader_recalls_`` of an encoder that is fitted to rows (n, d); see `EncoderContract`."""
     if not encoder.codes_are_bits or encoder.learned_from_labels() or len(rows) < LEAST_ROWS:
-        return {}
-    rng = np.random.default_rng(0)
-    split = hold_out(rows[sample_rows(len(rows), _MAX_ROWS, rng)].astype(np.float64), rng)
-    index, n_bits = Exact(encoder.n_bits_), encoder.n_bits_
-    index.add(encoder._encode_opened(split.others, n_bits))
-    values = values_of(encoder, split.rows, n_bits)
-    possible = _WITHOUT_FIT if values is not None and np.isfinite(values).all() else _WITHOUT_FIT[:1]
+        return None
+    rng, n_bits = np.random.default_rng(0), encoder.n_bits_
+    sample = rows[sample_rows(len(rows), _MAX_ROWS, rng)].astype(np.float64)
+    trial = hold_out(encoder, sample, n_bits, rng)
     recalls = np.zeros(len(_WITHOUT_FIT))
-    for i, name in enumerate(possible):
-        recalls[i] = split.recall(index, prepare(encoder, split.rows, n_bits, name))
-    return {"reader_recalls_": recalls}
+    for i, name in enumerate(_WITHOUT_FIT):
+        if name == "bits" or has_values(encoder, trial.queries, n_bits):
+            recalls[i] = trial.recall(prepare(encoder, trial.queries, n_bits, name))
+    return recalls
 
 
-def chosen_reader(recalls: NDArray[np.float64]) -> str:
-    """The reader that found most, by the ``reader_recalls_`` of an encoder."""
-    return _WITHOUT_FIT[int(recalls.argmax())]
-
-
-def named_recalls(recalls: NDArray[np.float64]) -> dict[str, float]:
+def by_name(recalls: NDArray[np.float64]) -> dict[str, float]:
     """The ``reader_recalls_`` of an encoder by the names of the readers."""
     return dict(zip(_WITHOUT_FIT, recalls.tolist(), strict=True))

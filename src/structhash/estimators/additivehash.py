@@ -60,8 +60,9 @@ class AdditiveHash(CentroidEncoder):
     query and a row are (`structhash.embeddings.mixture.Mixture.factors`): first by their classes, known or new,
     then by what the rows themselves say. So one code serves known classes, new classes, and the order inside a
     class. Where 256 values say nearly all of the class probabilities, as with up to about 150 classes, the
-    first byte is for them alone (`structhash.training.first_byte`). A row need not be its own nearest: the
-    class of another row may be surer. New classes are found only with `unlabeled` rows.
+    first byte is for them alone (`structhash.training.first_byte`); a code of one byte then says the class
+    alone. A row need not be its own nearest: the class of another row may be surer. New classes are found only
+    with `unlabeled` rows.
 
     Without labels, such codes find more of the nearest rows than bits do at the same bytes. They have no
     Hamming distance and no prefixes, and coding a row takes more time. A model that has coded rows keeps
@@ -92,9 +93,9 @@ class AdditiveHash(CentroidEncoder):
     errors_ : ndarray (n_bytes,)
         Share of the squared length of the training rows that the first bytes left over.
     beam_ : int
-    n_class_numbers_ : int
-        Numbers of a row, from the first on, that the first byte alone codes: its class probabilities, and the
-        chance of a new class. 0 where all bytes code all numbers.
+    has_class_byte_ : bool
+        Whether the first byte alone codes the first numbers of a row: its class probabilities, and the chance
+        of a new class. Otherwise all bytes code all numbers.
 
     References
     ----------
@@ -121,7 +122,7 @@ class AdditiveHash(CentroidEncoder):
         centroid_field("n_bytes", "n_values", "n_numbers"),
         Field("errors_", ("n_bytes",), least=0),
         Field("beam_", kind="int", least=1, most=_MAX_BEAM),
-        Field("n_class_numbers_", kind="int", least=0, below="n_numbers", optional=True),
+        Field("has_class_byte_", kind="bool", optional=True),
         Field("n_bits_", kind="int", least=1, most=MAX_SUM_BITS),
     )
 
@@ -129,7 +130,7 @@ class AdditiveHash(CentroidEncoder):
     centroids_: NDArray[np.float32]
     errors_: NDArray[np.float64]
     beam_: int
-    n_class_numbers_: int = 0
+    has_class_byte_: bool = False
 
     def __init__(
         self, n_bits: int = 64, *, beam: int = 16, random_state: Any = None, n_jobs: int | None = None
@@ -181,7 +182,7 @@ class AdditiveHash(CentroidEncoder):
             else:
                 learned = _Points.from_labels(checked.X, class_index, others, rng)
             fitted = self._learn(learned, rng)
-        self._become(*checked, fitted)
+        self._store(checked.columns, fitted)  # sums have one reader
         return self
 
     def steps(self, X: Any, y: Any = None, *, unlabeled: Any = None) -> Iterator[Any]:
@@ -217,12 +218,12 @@ class AdditiveHash(CentroidEncoder):
             raise ValueError("all rows of X are the same; give rows that differ")
         sizes = 2 ** np.array(bits_of_bytes(self.n_bits))
         how = sizes, int(self.beam), rng, n_threads(self.n_jobs)
-        alone = learn_with_first_byte(Z, rows.n_first, *how) if rows.n_first else None
-        tables, errors = alone or learn_tables(Z, *how)
+        own = None if rows.state is None else learn_with_first_byte(Z, _n_of_class(rows.state), *how)
+        tables, errors = own or learn_tables(Z, *how)
         facts = {"n_bits_": int(self.n_bits), "weights_": np.ones(self.n_bits), "history_": []}
-        state = {} if rows.state is None else {_STATE: rows.state}
+        state = {} if rows.state is None else {_STATE: rows.state, "has_class_byte_": own is not None}
         learned = {"centroids_": tables, "errors_": errors, "beam_": int(self.beam)}
-        return {**scales, **facts, **learned, **state, "n_class_numbers_": rows.n_first if alone else 0}
+        return {**scales, **facts, **learned, **state}
 
     def new_class_share(self, X: Any) -> float:
         """See `DistilHash.new_class_share`; 0 without labels, and where `unlabeled` rows were given."""
@@ -271,13 +272,22 @@ class AdditiveHash(CentroidEncoder):
         """The coder of these vectors. It is made once and kept: that takes longer than to code a row."""
         coder = _CODERS.get(self)
         if coder is None or coder.tables is not self.centroids_ or coder.beam != self.beam_:
-            how = self.centroids_, 2 ** np.array(bits_of_bytes(self.n_bits_)), self.beam_
-            coder = FirstByteCoder(*how, self.n_class_numbers_) if self.n_class_numbers_ else SumCoder(*how)
+            sizes, state = 2 ** np.array(bits_of_bytes(self.n_bits_)), self.embedding_state_
+            how = self.centroids_, sizes, self.beam_
+            if state is not None and self.has_class_byte_:
+                coder = FirstByteCoder(*how, _n_of_class(state))
+            else:
+                coder = SumCoder(*how)
             _CODERS[self] = coder
         return coder
 
     def _tables_of(self, Z: NDArray[np.float64]) -> PreparedQueries:
         return queries_for_sums(Z, self.centroids_, self.n_bits_)
+
+
+def _n_of_class(state: Params) -> int:
+    """How many numbers of a row, from the first on, say its class, or that it is new."""
+    return len(state["trust"]) + 1
 
 
 def _refuse_far(mean: NDArray[Any], scale: float) -> None:
@@ -290,11 +300,10 @@ def _refuse_far(mean: NDArray[Any], scale: float) -> None:
 
 
 class _Points(NamedTuple):
-    """What tables are learned from: vectors (n, m), with labels those of an embedding."""
+    """What tables are learned from: vectors (n, m), and the state of the embedding that gave them."""
 
     vectors: NDArray[Any]
-    state: Params | None = None  # of the embedding
-    n_first: int = 0  # numbers of a vector that say its class
+    state: Params | None = None
 
     @classmethod
     def from_rows(cls, X: NDArray[Any], rng: np.random.Generator) -> _Points:
@@ -312,10 +321,8 @@ class _Points(NamedTuple):
         """Factors of rows of `unlabeled`, where it is given, else of X (n, d)."""
         n_points = min(_MAX_POINTS, rows_within(3 * X.shape[1], _MAX_NUMBERS))
         embedded = embed_points(Mixture(n_points=n_points), X, class_index, unlabeled, rng).embedded
-        vectors = Mixture().factors(embedded.vectors, embedded.state)
-        return cls(vectors, embedded.state, len(embedded.state["trust"]) + 1)
+        return cls(Mixture().factors(embedded.vectors, embedded.state), embedded.state)
 
 
-_CODERS: WeakKeyDictionary[AdditiveHash, SumCoder | FirstByteCoder] = (
-    WeakKeyDictionary()
-)  # not pickled with the model
+# not pickled with the model
+_CODERS: WeakKeyDictionary[AdditiveHash, SumCoder | FirstByteCoder] = WeakKeyDictionary()

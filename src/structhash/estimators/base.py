@@ -19,7 +19,7 @@ from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.estimators._fitted import check_attributes
 from structhash.estimators._input import CheckedInput, check_input, open_rows
 from structhash.estimators._model_file import checksum, write_model
-from structhash.estimators._reader_choice import choose_reader
+from structhash.estimators._reader_choice import reader_recalls
 from structhash.estimators._reading import READERS, prepare
 from structhash.estimators._score import label_retrieval
 from structhash.estimators.contract import EncoderContract
@@ -30,9 +30,10 @@ __all__ = ["HashEncoder"]
 class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A method that turns feature vectors into binary codes: the base class of every method here.
 
-    `EncoderContract` lists what a subclass gives, and the fitted attributes. `fit` computes first and
-    calls `_store` once, at the end: a fit that fails leaves the estimator as it was. Fitted attributes end in
-    an underscore and are arrays, dicts of arrays or plain values, so that `save` can write them.
+    `EncoderContract` lists what a subclass gives, and the fitted attributes. `fit` computes first and calls
+    `_store_with_reader`, or `_store`, once, at the end: a fit that fails leaves the estimator as it was. Fitted
+    attributes end in an underscore and are arrays, dicts of arrays or plain values, so that `save` can write
+    them.
     """
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
@@ -86,8 +87,8 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         """Prepare queries for an index, which takes them in place of packed codes.
 
         Read by their real values, queries are not cut to bits. A bit counts as much as its value says, so that
-        the same stored codes find more: d(q, b) = sum_j w_j |z_j| / mean|z| over the bits j in which b differs
-        from the sign of z_j. Where all |z_j| are equal this is the Hamming distance.
+        the same stored codes usually find more: d(q, b) = sum_j w_j |z_j| / mean|z| over the bits j in which b
+        differs from the sign of z_j. Where all |z_j| are equal this is the Hamming distance.
 
         Parameters
         ----------
@@ -98,7 +99,7 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         reader : {"auto", "bits", "real"}
             ``"real"`` reads by real values, ``"bits"`` by the bits of `encode_queries`. ``"auto"`` is what
             `default_reader` says: ``"bits"`` for models learned with labels. For others, it is what found more
-            of the nearest rows, by the vectors, of rows held out when the model was fitted.
+            of the nearest rows, by the vectors, when training rows searched the others.
 
         Returns
         -------
@@ -198,11 +199,14 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         # one step: an interrupt leaves the old state or the new one
         self.__dict__ = {**kept, **columns, **_in_order({**fitted})}
 
-    def _become(self, X: NDArray[Any], columns: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
-        """`_store` what a fit to rows X (n, d) found, and how queries are best read."""
+    def _store_with_reader(
+        self, X: NDArray[Any], columns: Mapping[str, Any], fitted: Mapping[str, Any]
+    ) -> None:
+        """`_store` what a fit to rows X (n, d) found, and how queries are best read among them."""
         trial = copy(self)
         trial._store(columns, fitted)
-        self._store(columns, {**fitted, **choose_reader(trial, X)})
+        recalls = reader_recalls(trial, X)
+        self._store(columns, {**fitted, **({} if recalls is None else {"reader_recalls_": recalls})})
 
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """The fitted state as arrays by name, and as plain values. `_from_arrays` is the inverse."""

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from structhash._numerics.program import Program
 from structhash.codes import PreparedQueries
 from structhash.codes.planes import Planes, express_planes, plane_distances
-from structhash.estimators._reader_choice import chosen_reader
+from structhash.estimators._reader_choice import by_name
 from structhash.io.fields import Fields
 
 __all__ = ["EncoderContract"]
@@ -62,9 +62,9 @@ class EncoderContract:
         What the class stores when it is fitted, besides what all have. Files are held to it. A class without a
         declaration stores any arrays without NaN; one with compiled kernels needs it.
     reader_recalls_ : float64 (2,) or None
-        Share of the ten nearest rows, by the vectors, that rows held out of the training rows find by bits and
-        by real values, 0 where bits have none; `default_reader` follows it. None with labels, where codes are
-        no bits, and where fewer than 50 rows were given.
+        Share of the ten nearest rows, by the vectors, that training rows find among the others by all bits and
+        by real values; 0 where the bits have none. `default_reader` follows it. None with labels or
+        judgements, where codes are no bits, and where fewer than 50 rows were given.
     magnitudes : (float, float)
         The smallest and the largest magnitude that the largest number of the training rows may have.
     """
@@ -145,12 +145,16 @@ class EncoderContract:
     def default_reader(self) -> str:
         """What ``reader="auto"`` is in `HashEncoder.prepare_queries`.
 
-        ``"bits"`` with labels. Without, what found more of held-out rows when the encoder was fitted;
-        ``"real"`` where nothing was tried.
+        ``"bits"`` with labels or judgements. Without, what found more when the encoder was fitted; ``"real"``
+        where nothing was tried. Bits are read where they have no real values.
         """
-        if self.reader_recalls_ is not None:
-            return chosen_reader(self.reader_recalls_)
+        if recalls := self.recalls_by_reader():
+            return max(recalls, key=lambda name: recalls[name])
         return "bits" if self.learned_from_labels() else "real"
+
+    def recalls_by_reader(self) -> dict[str, float]:
+        """The `reader_recalls_` by the names of the readers; empty where nothing was tried."""
+        return {} if self.reader_recalls_ is None else by_name(self.reader_recalls_)
 
     def learned_from_labels(self) -> bool:
         """Whether the codes of a fitted encoder say which class a row is of."""

@@ -258,7 +258,7 @@ class DistilHash(QueryMappingEncoder):
         class_index = None if y is None else check_labels(y, len(checked.X), pieces.single_rows(unlabeled))[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
         chosen = yield from self._distil(checked.X, class_index, others, pieces)
-        self._finish(checked, chosen, class_index)
+        self._finish(checked, chosen, class_index, others)
 
     def _distil(
         self,
@@ -317,6 +317,9 @@ class DistilHash(QueryMappingEncoder):
             yield from steps
         self._finish(checked, chosen)
 
-    def _finish(self, checked: CheckedInput, chosen: _Choice, class_index: Any = None) -> None:
+    def _finish(
+        self, checked: CheckedInput, chosen: _Choice, class_index: Any = None, unlabeled: Any = None
+    ) -> None:
         warn_about(chosen.learned, self.n_bits, None, checked.X, class_index)
-        self._become(*checked, chosen.attributes())
+        searched = checked.X if unlabeled is None else unlabeled
+        self._store_with_reader(searched, checked.columns, chosen.attributes())

@@ -19,12 +19,11 @@ from structhash.codes import Decoder, PreparedQueries, unpack
 from structhash.codes.decoding import LARGEST_DISTANCE
 from structhash.estimators._decoders import fit_linear, fit_tables
 from structhash.estimators._input import open_rows
-from structhash.estimators._reader_choice import LEAST_ROWS, hold_out
+from structhash.estimators._reader_choice import LEAST_ROWS, has_values, hold_out
 from structhash.estimators._reading import READERS, prepare, values_of
 from structhash.estimators.base import HashEncoder
 from structhash.io import container
 from structhash.io.fields import Field, check_fields
-from structhash.search import Exact
 
 __all__ = ["EVERY_READER", "READERS", "Reader", "fit_reader", "load_reader"]
 
@@ -158,6 +157,7 @@ def fit_reader(
     --------
     >>> from sklearn.datasets import load_digits
     >>> from structhash import DistilHash
+    >>> from structhash.search import Exact
     >>> X, _ = load_digits(return_X_y=True)
     >>> encoder = DistilHash(n_bits=16, random_state=0).fit(X)
     >>> index = Exact(n_bits=16)
@@ -269,12 +269,8 @@ def _held_out_recalls(
     """Share of the nearest rows that each possible reader finds, for held-out rows among the others."""
     if len(rows) < LEAST_ROWS:
         raise ValueError(f"X has {len(rows)} rows; give at least {LEAST_ROWS}, or name a reader")
-    split = hold_out(rows, rng)
-    index, codes = Exact(n_bits), encoder._encode_opened(split.others, n_bits)
-    index.add(codes)
-    has_values = values_of(encoder, rows[:1], n_bits) is not None
-    recalls = {}
-    for name in _NAMES if has_values else ("bits", "linear", "tables"):
-        fitted = Reader(encoder, name, n_bits, _fit(encoder, split.others, n_bits, name, codes))
-        recalls[name] = split.recall(index, fitted._prepare_opened(split.rows))
+    trial, recalls = hold_out(encoder, rows, n_bits, rng), {}
+    for name in _NAMES if has_values(encoder, trial.queries, n_bits) else ("bits", "linear", "tables"):
+        fitted = Reader(encoder, name, n_bits, _fit(encoder, trial.others, n_bits, name, trial.codes))
+        recalls[name] = trial.recall(fitted._prepare_opened(trial.queries))
     return recalls
