@@ -23,7 +23,7 @@ LEAST_CHANCE = 1e-4  # that a row of some score is labelled, and that it is not
 N_SURE = 3  # numbers that say how sure class probabilities are
 ROUNDS = 3  # of estimating how many searched rows of each class there are, and the chances
 MIN_DEVIATION = 3.0  # standard errors from which on a class is not labelled as often as it is searched
-SURELY_KNOWN = 0.5  # the odds at this quantile of the labelled rows are those of rows of known classes
+KNOWN_QUANTILE = 0.5  # the odds at this quantile of the labelled rows are those of rows of known classes
 
 
 class Chances(NamedTuple):
@@ -153,7 +153,7 @@ def _chances(rows: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[P
     scores, mean, coef = _leave_one_out(rows, is_labelled.astype(np.float64), weights)
     found = IsotonicRegression(y_min=LEAST_CHANCE, y_max=1 - LEAST_CHANCE).fit(scores, is_labelled, weights)
     share = found.predict(scores[:n])
-    of_known = np.quantile(share / (1 - share), SURELY_KNOWN, weights=weights[:n], method="inverted_cdf")
+    of_known = np.quantile(share / (1 - share), KNOWN_QUANTILE, weights=weights[:n], method="inverted_cdf")
     steps = np.minimum(found.y_thresholds_ / (1 - found.y_thresholds_) / of_known, 1)
     fitted = {
         "known_mean": mean,

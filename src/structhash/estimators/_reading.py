@@ -1,4 +1,4 @@
-"""Queries read with their real values: what `HashEncoder.prepare_queries` does."""
+"""Queries read by their bits or by their real values: what `HashEncoder.prepare_queries` does."""
 
 from __future__ import annotations
 
