@@ -13,6 +13,7 @@ from pathlib import Path
 MEASURES = {"map": "mAP", "precision@10": "precision at 10"}
 METHODS = {  # label, colour (safe for colour-blind eyes), marker
     "distilhash@database": ("DistilHash, 8 bytes", "#0072b2", "o"),
+    "additivehash@database": ("AdditiveHash, 8 bytes", "#009e73", "D"),
     "itq@database": ("ITQ, 8 bytes", "#e69f00", "s"),
     "predicted_class": ("predicted class, 1 byte", "#cc79a7", "^"),
     "float": ("the float vectors, 1 to 3 kB", "#555555", "|"),
@@ -38,7 +39,7 @@ def figures(folder, world, n_bits=64):
         lines = {
             line["method"]: line["mean"]
             for line in json.loads(path.read_text())["lines"]
-            if not line["error"] and line["distance"] in ("plain", "L2", "-") and _of_length(line, n_bits)
+            if not line["error"] and line["distance"] in ("plain", "tables", "L2", "-") and _of_length(line, n_bits)
         }
         if lines.keys() >= METHODS.keys():
             found.append([[lines[method][measure] for measure in MEASURES] for method in METHODS])

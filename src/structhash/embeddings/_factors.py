@@ -7,8 +7,8 @@ With the parts of `structhash.embeddings.mixture`, the inner product of a query 
 
 where k and k' are the chances that the query and the row are of a known class, r_c is the trust in the labels
 of a class, and r its mean over p(c | x). A query of a known class asks for rows of that class first, a query of
-a new class for rows of new classes that are near in the graph. Where labels are trusted fully, both count 1/2 at
-k = 1/2; a sure known class counts 4, a sure new one 1. The graph counts less where the labels are trusted:
+a new class for rows of new classes that are near in the graph. Where labels are trusted fully, both count 1/2
+at k = 1/2; a sure known class counts 4, a sure new one 1. The graph counts less where the labels are trusted:
 there the order inside a class is that of the vectors. Only queries have the weights: no part of a row has a
 length above 1, so that a code describes all of them.
 """
