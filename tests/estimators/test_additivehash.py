@@ -410,3 +410,8 @@ def test_a_file_with_numbers_that_no_fit_gives_is_refused(of_labels, name, numbe
     container.save(tmp_path / "m", arrays, header, "model", force=True)
     with pytest.raises(ValueError, match=f"'{name}'"):
         load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize(("n_bits", "expected"), [(8, False), (15, False), (16, True)])
+def test_codes_below_two_bytes_keep_none_for_the_class(n_bits, expected):
+    assert AdditiveHash(n_bits, random_state=0).fit(X[:300], Y[:300]).has_class_byte_ is expected

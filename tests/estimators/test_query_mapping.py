@@ -126,6 +126,7 @@ def test_fit_learns_a_query_map_where_that_helps_most():
     assert model.judged_
     alone = DistilHash(16, random_state=0).fit(DOCUMENTS)
     np.testing.assert_array_equal(model.encode(X), alone.encode(X))
+    np.testing.assert_array_equal(model.reader_recalls_, alone.reader_recalls_)  # without the map
     same(model, alone.adapt_queries(DOCUMENTS, moved()))
 
 

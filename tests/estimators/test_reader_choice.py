@@ -6,13 +6,13 @@ from sklearn.datasets import load_digits
 
 from structhash import AdditiveHash, CGHash, DistilHash, load_model
 from structhash.codes import prepared_distances, unpack
-from structhash.estimators import _model_file
+from structhash.estimators import _model_file, _reader_choice
 from structhash.estimators._reader_choice import hold_out, reader_recalls
 from structhash.io import container
 from structhash.pieces import classes
 
 X, Y = load_digits(return_X_y=True)
-X, Y = X[:400] + np.random.default_rng(0).normal(0, 0.1, (400, 64)), Y[:400]  # no ties
+X, Y = X[:600] + np.random.default_rng(0).normal(0, 0.1, (600, 64)), Y[:600]  # no ties
 
 
 def peer(name, rows=X, n_bits=12):
@@ -22,7 +22,7 @@ def peer(name, rows=X, n_bits=12):
 def test_held_out_rows_and_their_nearest_are_those_of_brute_force():
     encoder = peer("itq")
     trial = hold_out(encoder, X, 12, np.random.default_rng(3))
-    assert len(trial.queries) == 80
+    assert len(trial.queries) == 120
     both = np.vstack([trial.queries, trial.others])
     np.testing.assert_array_equal(both[np.lexsort(both.T)], X[np.lexsort(X.T)])
     np.testing.assert_array_equal(trial.codes, encoder.encode(trial.others))
@@ -83,9 +83,24 @@ def test_nothing_is_tried_with_labels_and_for_sums(encoder):
     assert reader_recalls(encoder, X) is None
 
 
-def test_fifty_rows_are_enough():
-    assert peer("itq", X[:50]).reader_recalls_ is not None
-    assert peer("itq", X[:49]).reader_recalls_ is None
+def test_nothing_is_tried_with_few_rows():
+    assert peer("itq", X[:500]).reader_recalls_ is not None
+    few = peer("itq", X[:499])
+    assert (few.reader_recalls_, few.default_reader()) == (None, "real")
+
+
+def test_fewer_wide_rows_are_looked_at(monkeypatch):
+    encoder, seen = peer("lsh"), []
+
+    def watched(encoder, rows, n_bits, rng):
+        seen.append(len(rows))
+        return hold_out(encoder, rows, n_bits, rng)
+
+    monkeypatch.setattr(_reader_choice, "hold_out", watched)
+    for most in (64 * 550, 64):
+        monkeypatch.setattr(_reader_choice, "_MAX_NUMBERS", most)
+        reader_recalls(encoder, X)
+    assert seen == [550, 500]
 
 
 def test_rows_that_are_searched_decide_where_they_are_given():

@@ -53,3 +53,24 @@ def test_rows_that_differ_in_the_first_numbers_alone_need_no_other_byte():
     tables, errors = learn(rows, [256, 256], 4)
     assert not tables[1].any()
     np.testing.assert_allclose(errors, 0, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [20, 120])
+def test_sure_classes_have_values_of_their_own(n_classes):
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(n_classes, size=3000)
+    sure = np.eye(n_classes)[numbers] + rng.normal(0, 1e-7, (3000, n_classes))
+    rows = np.hstack([sure - sure.mean(axis=0), rng.normal(0, 0.1, (3000, 4))]).astype(np.float32)
+    tables, _ = learn(rows, [256, 256], n_classes)
+    first = FirstByteCoder(tables, np.array([256, 256]), 8, n_classes).code(rows)[:, 0]
+    pairs = np.unique(np.column_stack([first, numbers]), axis=0)
+    assert len(np.unique(first)) <= len(pairs) <= 1.1 * len(np.unique(first))  # few values have two classes
+
+
+def test_a_class_part_that_is_nearly_nothing_is_not_worth_a_byte():
+    rows = ROWS.copy()
+    rows[:, :N_CLASSES] *= 0.1
+    share = (rows[:, :N_CLASSES] ** 2).sum() / (rows**2).sum()
+    assert share < 0.025
+    assert learn(rows, [256, 256]) is None
+    assert learn(ROWS, [256, 256]) is not None

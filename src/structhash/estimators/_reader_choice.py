@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import sample_rows
-from structhash.codes import PreparedQueries
-from structhash.estimators._reading import READERS, prepare, values_of
+from structhash._numerics.blocks import rows_within, sample_rows
+from structhash.codes import PreparedQueries, prepare_values, unpack
+from structhash.estimators._reading import READERS, values_of
 from structhash.search import Exact
 
 N_NEAREST = 10  # neighbours of a row that a reader should find
 LEAST_ROWS = 5 * N_NEAREST  # for a trial
 _N_HELD = 500
-_MAX_ROWS = 10_000  # that a fit looks at
+_LEAST_ROWS_OF_FIT, _MAX_ROWS = 500, 10_000  # that a fit looks at; with fewer, chance would decide
+_MAX_NUMBERS = 1 << 24  # of these rows, unless they are very wide; each of a few copies takes 128 MB
 _WITHOUT_FIT = READERS[1:]  # of equal ones, the first is taken
 
 
@@ -66,23 +67,28 @@ def hold_out(encoder: Any, rows: NDArray[Any], n_bits: int, rng: np.random.Gener
 
 
 def has_values(encoder: Any, rows: NDArray[Any], n_bits: int) -> bool:
-    """Whether the bits of queries (n, d) have real values, all finite."""
-    values = values_of(encoder, rows, n_bits, queries=True)
+    """Whether the bits of rows (n, d) have real values, all finite."""
+    values = values_of(encoder, rows, n_bits)
     return values is not None and bool(np.isfinite(values).all())
 
 
 def reader_recalls(encoder: Any, rows: NDArray[Any]) -> NDArray[np.float64] | None:
-    """The ``reader_recalls_`` of an encoder that is fitted to rows (n, d); see `EncoderContract`."""
-    if not encoder.codes_are_bits or encoder.learned_from_labels() or len(rows) < LEAST_ROWS:
+    """The ``reader_recalls_`` of an encoder that is fitted to rows (n, d); see `EncoderContract`.
+
+    The queries are rows like the others: a map that a model has for queries is not for them.
+    """
+    if not encoder.codes_are_bits or encoder.learned_from_labels() or len(rows) < _LEAST_ROWS_OF_FIT:
         return None
     rng, n_bits = np.random.default_rng(0), encoder.n_bits_
-    sample = rows[sample_rows(len(rows), _MAX_ROWS, rng)].astype(np.float64)
-    trial = hold_out(encoder, sample, n_bits, rng)
-    recalls = np.zeros(len(_WITHOUT_FIT))
-    for i, name in enumerate(_WITHOUT_FIT):
-        if name == "bits" or has_values(encoder, trial.queries, n_bits):
-            recalls[i] = trial.recall(prepare(encoder, trial.queries, n_bits, name))
-    return recalls
+    most = max(_LEAST_ROWS_OF_FIT, min(_MAX_ROWS, rows_within(rows.shape[1], _MAX_NUMBERS)))
+    trial = hold_out(encoder, rows[sample_rows(len(rows), most, rng)].astype(np.float64), n_bits, rng)
+    weights = None if encoder.search_weights_ is None else encoder.weights_at(n_bits)
+    bits = unpack(encoder._encode_opened(trial.queries, n_bits), n_bits)
+    values: Any = (
+        values_of(encoder, trial.queries, n_bits) if has_values(encoder, trial.queries, n_bits) else None
+    )
+    read = [2.0 * bits - 1, values]
+    return np.array([0.0 if z is None else trial.recall(prepare_values(z, weights)) for z in read])
 
 
 def by_name(recalls: NDArray[np.float64]) -> dict[str, float]:

@@ -44,6 +44,7 @@ _MAX_BEAM = 1024
 _MAX_ROWS = 50_000
 _MAX_POINTS = 10_000  # rows to learn from where there are labels: each is embedded
 _STATE = "embedding_state_"
+_LEAST_BITS = 16  # to keep a byte for the class: one byte must say more
 _LARGEST_FACTOR = 1.01  # of a row; more than 1 by rounding
 _MAX_NUMBERS = 1 << 26  # of the rows that are learned from, unless these are very wide
 
@@ -60,9 +61,8 @@ class AdditiveHash(CentroidEncoder):
     query and a row are (`structhash.embeddings.mixture.Mixture.factors`): first by their classes, known or new,
     then by what the rows themselves say. So one code serves known classes, new classes, and the order inside a
     class. Where 256 values say nearly all of the class probabilities, as with up to about 150 classes, the
-    first byte is for them alone (`structhash.training.first_byte`); a code of one byte then says the class
-    alone. A row need not be its own nearest: the class of another row may be surer. New classes are found only
-    with `unlabeled` rows.
+    first byte of codes of at least 16 bits is for them alone (`structhash.training.first_byte`). A row need not
+    be its own nearest: the class of another row may be surer. New classes are found only with `unlabeled` rows.
 
     Without labels, such codes find more of the nearest rows than bits do at the same bytes. They have no
     Hamming distance and no prefixes, and coding a row takes more time. A model that has coded rows keeps
@@ -218,7 +218,9 @@ class AdditiveHash(CentroidEncoder):
             raise ValueError("all rows of X are the same; give rows that differ")
         sizes = 2 ** np.array(bits_of_bytes(self.n_bits))
         how = sizes, int(self.beam), rng, n_threads(self.n_jobs)
-        own = None if rows.state is None else learn_with_first_byte(Z, _n_of_class(rows.state), *how)
+        own = None
+        if rows.state is not None and self.n_bits >= _LEAST_BITS:
+            own = learn_with_first_byte(Z, _n_of_class(rows.state), *how)
         tables, errors = own or learn_tables(Z, *how)
         facts = {"n_bits_": int(self.n_bits), "weights_": np.ones(self.n_bits), "history_": []}
         state = {} if rows.state is None else {_STATE: rows.state, "has_class_byte_": own is not None}

@@ -30,10 +30,9 @@ __all__ = ["HashEncoder"]
 class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A method that turns feature vectors into binary codes: the base class of every method here.
 
-    `EncoderContract` lists what a subclass gives, and the fitted attributes. `fit` computes first and calls
-    `_store_with_reader`, or `_store`, once, at the end: a fit that fails leaves the estimator as it was. Fitted
-    attributes end in an underscore and are arrays, dicts of arrays or plain values, so that `save` can write
-    them.
+    `EncoderContract` lists what a subclass gives, and the fitted attributes. `fit` computes first and stores
+    once, at the end: a fit that fails leaves the estimator as it was. Fitted attributes end in an underscore
+    and are arrays, dicts of arrays or plain values, so that `save` can write them.
     """
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
@@ -62,8 +61,7 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         Raises
         ------
         ValueError
-            If n_bits is not between 1 and the number learned, or X has another width or a number that is not
-            finite.
+            If n_bits is not between 1 and the number learned, or X has another width or numbers not finite.
         """
         return self._encode(X, self._check_prefix(n_bits))
 
@@ -189,9 +187,9 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.column_names_ = given
 
     def _store(self, columns: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
-        """Become fitted: drop every attribute of an earlier fit and set these, arrays in C order.
+        """Become fitted: drop every attribute of an earlier fit and set these, arrays in C order as in files.
 
-        Files hold C order, and the last digit of a product can depend on the order.
+        The last digit of a product can depend on the order.
         """
         kept = {
             name: value for name, value in vars(self).items() if name.startswith("_") or not name.endswith("_")
@@ -199,14 +197,12 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         # one step: an interrupt leaves the old state or the new one
         self.__dict__ = {**kept, **columns, **_in_order({**fitted})}
 
-    def _store_with_reader(
-        self, X: NDArray[Any], columns: Mapping[str, Any], fitted: Mapping[str, Any]
-    ) -> None:
+    def _store_with_reader(self, X: Any, columns: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
         """`_store` what a fit to rows X (n, d) found, and how queries are best read among them."""
         trial = copy(self)
         trial._store(columns, fitted)
         recalls = reader_recalls(trial, X)
-        self._store(columns, {**fitted, **({} if recalls is None else {"reader_recalls_": recalls})})
+        self._store(columns, fitted if recalls is None else {**fitted, "reader_recalls_": recalls})
 
     def _to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """The fitted state as arrays by name, and as plain values. `_from_arrays` is the inverse."""

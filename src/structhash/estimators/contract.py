@@ -64,7 +64,7 @@ class EncoderContract:
     reader_recalls_ : float64 (2,) or None
         Share of the ten nearest rows, by the vectors, that training rows find among the others by all bits and
         by real values; 0 where the bits have none. `default_reader` follows it. None with labels or
-        judgements, where codes are no bits, and where fewer than 50 rows were given.
+        judgements, where codes are no bits, and where fewer than 500 rows were given.
     magnitudes : (float, float)
         The smallest and the largest magnitude that the largest number of the training rows may have.
     """

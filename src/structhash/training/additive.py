@@ -96,10 +96,22 @@ def _principal(Y: NDArray[np.float32], n_axes: int) -> NDArray[np.float32]:
 
 
 def cluster(Y: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Numbers (n,) of the clusters of rows, at most k.
+    """Find clusters by k-means on few principal axes first, then on more.
 
-    By k-means on few principal axes first, then on more: in many dimensions at once, most of the first
-    centroids would keep the row that they began with.
+    In many dimensions at once, most of the first centroids would keep the row that they began with.
+
+    Parameters
+    ----------
+    Y : float32 array (n, d)
+        Centred rows.
+    k : int
+        Most clusters, at most 256. Some may have no rows.
+    rng : Generator
+
+    Returns
+    -------
+    int64 array (n,)
+        The number of the cluster of each row.
     """
     n = len(Y)
     Y = Y @ _principal(Y, Y.shape[1])

@@ -15,7 +15,9 @@ from structhash.training.additive import SumTables, cluster, learn_tables, means
 
 __all__ = ["learn_with_first_byte"]
 
-_MOST_LEFT = 0.1  # of the squared length of the first part, that a byte of its own may leave over
+_MOST_LEFT = 0.1  # of the squared length of the class part, that a byte of its own may leave over
+_LEAST_SHARE = 0.025  # of the squared length of rows, that is worth a byte
+_N_ROUNDS = 5  # of k-means, in which values without rows begin again
 
 
 def learn_with_first_byte(
@@ -41,16 +43,17 @@ def learn_with_first_byte(
     -------
     SumTables or None
         Only the first table has vectors with other numbers than 0 among the first `n_first`. None where it
-        would leave over more than a tenth of their squared length, as with many classes.
+        would leave over more than a tenth of their squared length, as with many classes, or where they are
+        less than a fortieth of that of the rows, as with few rows of one class among many of another.
     """
     first, rest = np.ascontiguousarray(Y[:, :n_first]), Y[:, n_first:]
     length, length_first = squared_length(Y), squared_length(first)
     tables, errors = np.zeros((len(sizes), 256, Y.shape[1]), np.float32), np.empty(len(sizes))
-    centroids = means_of(first, cluster(first, int(sizes[0]), rng))
+    centroids = _centroids(first, int(sizes[0]), rng) if length_first >= _LEAST_SHARE * length else None
+    if centroids is None:
+        return None
     numbers = SumCoder(centroids[None], sizes[:1], beam).code(first, n_threads)[:, 0]
     left_first = squared_length(first - centroids[numbers])
-    if left_first > _MOST_LEFT * length_first:
-        return None
     tables[0] = np.hstack([centroids, means_of(rest, numbers)])
     left = rest - tables[0, numbers, n_first:]
     errors[:] = (left_first + squared_length(left)) / length
@@ -59,3 +62,21 @@ def learn_with_first_byte(
         tables[1:, :, n_first:] = others.tables
         errors[1:] = (left_first + squared_length(left) * others.errors) / length
     return SumTables(tables, errors)
+
+
+def _centroids(Y: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArray[np.float32] | None:
+    """Centroids (256, d) of k-means, those from number k on 0; None where they leave over too much.
+
+    Rows of sure classes are nearly equal, so that many values of `cluster` can have no rows while others share
+    several classes. Such a value begins again at a row, drawn by its squared distance to its centroid.
+    """
+    numbers, length = cluster(Y, k, rng), squared_length(Y)
+    for _ in range(_N_ROUNDS):
+        centroids = means_of(Y, numbers)
+        apart = ((Y - centroids[numbers]).astype(np.float64) ** 2).sum(axis=1)
+        if apart.sum() <= _MOST_LEFT * length:
+            return centroids
+        empty = np.flatnonzero(np.bincount(numbers, minlength=k) == 0)
+        centroids[empty] = Y[rng.choice(len(Y), len(empty), p=apart / apart.sum())]
+        numbers = ((centroids[:k] ** 2).sum(axis=1) - 2 * Y @ centroids[:k].T).argmin(axis=1)
+    return None
