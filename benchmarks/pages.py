@@ -214,11 +214,6 @@ def prefix():
     return by_set("prefix")
 
 
-def mixed():
-    """Known and new classes in one database."""
-    return by_set("mixed", ("map", "precision@10"))
-
-
 def worlds(folder=RESULTS / "worlds", n_bits=64, stars=True):
     """Methods in every world, a column a data set: codes of one length, and what has no length or its own."""
     found = {}
@@ -255,7 +250,7 @@ def controls():
 
 
 def sums():
-    """AdditiveHash in the worlds. Its files hold no other method, so that no line is compared with another."""
+    """AdditiveHash where the files of the worlds lack it: no line is compared with another."""
     return worlds(RESULTS / "sums", stars=False)
 
 
@@ -436,7 +431,6 @@ PAGES = {
         rivals,
         controls,
         kernel,
-        mixed,
         worlds,
         sums,
         plenty,
