@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import rows_within, sample_rows
 from structhash.codes import PreparedQueries, prepare_values, unpack
-from structhash.estimators._reading import READERS, values_of
+from structhash.estimators._reading import values_of
 from structhash.search import Exact
 
 N_NEAREST = 10  # neighbours of a row that a reader should find
@@ -17,7 +17,6 @@ LEAST_ROWS = 5 * N_NEAREST  # for a trial
 _N_HELD = 500
 _LEAST_ROWS_OF_FIT, _MAX_ROWS = 500, 10_000  # that a fit looks at; with fewer, chance would decide
 _MAX_NUMBERS = 1 << 24  # of these rows, unless they are very wide; each of a few copies takes 128 MB
-_WITHOUT_FIT = READERS[1:]  # of equal ones, the first is taken
 
 
 class Trial(NamedTuple):
@@ -89,8 +88,3 @@ def reader_recalls(encoder: Any, rows: NDArray[Any]) -> NDArray[np.float64] | No
     )
     read = [2.0 * bits - 1, values]
     return np.array([0.0 if z is None else trial.recall(prepare_values(z, weights)) for z in read])
-
-
-def by_name(recalls: NDArray[np.float64]) -> dict[str, float]:
-    """The ``reader_recalls_`` of an encoder by the names of the readers."""
-    return dict(zip(_WITHOUT_FIT, recalls.tolist(), strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from structhash._numerics.blocks import BLOCK_ROWS, row_slices
 from structhash._numerics.matrices import check_finite_rows
 from structhash.codes import PreparedQueries, prepare_values, unpack
+from structhash.estimators.contract import OWN_READERS, EncoderContract
 
-if TYPE_CHECKING:
-    from structhash.estimators.contract import EncoderContract
-
-READERS = ("auto", "bits", "real")
+READERS = ("auto", *OWN_READERS)
 
 
 def prepare(encoder: Any, rows: NDArray[Any], n_bits: int, reader: str) -> PreparedQueries:

@@ -13,10 +13,11 @@ from sklearn.utils import get_tags
 from structhash._numerics.program import Program
 from structhash.codes import PreparedQueries
 from structhash.codes.planes import Planes, express_planes, plane_distances
-from structhash.estimators._reader_choice import by_name
 from structhash.io.fields import Fields
 
-__all__ = ["EncoderContract"]
+__all__ = ["OWN_READERS", "EncoderContract"]
+
+OWN_READERS = ("bits", "real")  # that need no fit, in the order of `reader_recalls_`
 
 
 class EncoderContract:
@@ -154,7 +155,8 @@ class EncoderContract:
 
     def recalls_by_reader(self) -> dict[str, float]:
         """The `reader_recalls_` by the names of the readers; empty where nothing was tried."""
-        return {} if self.reader_recalls_ is None else by_name(self.reader_recalls_)
+        recalls = () if self.reader_recalls_ is None else self.reader_recalls_.tolist()
+        return dict(zip(OWN_READERS, recalls))
 
     def learned_from_labels(self) -> bool:
         """Whether the codes of a fitted encoder say which class a row is of."""
