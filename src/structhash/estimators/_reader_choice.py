@@ -65,10 +65,10 @@ def hold_out(encoder: Any, rows: NDArray[Any], n_bits: int, rng: np.random.Gener
     return Trial(queries, others, codes, index, nearest)
 
 
-def has_values(encoder: Any, rows: NDArray[Any], n_bits: int) -> bool:
-    """Whether the bits of rows (n, d) have real values, all finite."""
+def finite_values(encoder: Any, rows: NDArray[Any], n_bits: int) -> NDArray[np.float64] | None:
+    """Real values (n, n_bits) of the bits of rows; None where the bits have none, or not all are finite."""
     values = values_of(encoder, rows, n_bits)
-    return values is not None and bool(np.isfinite(values).all())
+    return values if values is not None and np.isfinite(values).all() else None
 
 
 def reader_recalls(encoder: Any, rows: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -83,8 +83,5 @@ def reader_recalls(encoder: Any, rows: NDArray[Any]) -> NDArray[np.float64] | No
     trial = hold_out(encoder, rows[sample_rows(len(rows), most, rng)].astype(np.float64), n_bits, rng)
     weights = None if encoder.search_weights_ is None else encoder.weights_at(n_bits)
     bits = unpack(encoder._encode_opened(trial.queries, n_bits), n_bits)
-    values: Any = (
-        values_of(encoder, trial.queries, n_bits) if has_values(encoder, trial.queries, n_bits) else None
-    )
-    read = [2.0 * bits - 1, values]
+    read = [2.0 * bits - 1, finite_values(encoder, trial.queries, n_bits)]
     return np.array([0.0 if z is None else trial.recall(prepare_values(z, weights)) for z in read])

@@ -19,7 +19,7 @@ from structhash.codes import Decoder, PreparedQueries, unpack
 from structhash.codes.decoding import LARGEST_DISTANCE
 from structhash.estimators._decoders import fit_linear, fit_tables
 from structhash.estimators._input import open_rows
-from structhash.estimators._reader_choice import LEAST_ROWS, has_values, hold_out
+from structhash.estimators._reader_choice import LEAST_ROWS, finite_values, hold_out
 from structhash.estimators._reading import READERS, prepare, values_of
 from structhash.estimators.base import HashEncoder
 from structhash.io import container
@@ -270,7 +270,8 @@ def _held_out_recalls(
     if len(rows) < LEAST_ROWS:
         raise ValueError(f"X has {len(rows)} rows; give at least {LEAST_ROWS}, or name a reader")
     trial, recalls = hold_out(encoder, rows, n_bits, rng), {}
-    for name in _NAMES if has_values(encoder, trial.queries, n_bits) else ("bits", "linear", "tables"):
+    no_values = finite_values(encoder, trial.queries, n_bits) is None
+    for name in ("bits", "linear", "tables") if no_values else _NAMES:
         fitted = Reader(encoder, name, n_bits, _fit(encoder, trial.others, n_bits, name, trial.codes))
         recalls[name] = trial.recall(fitted._prepare_opened(trial.queries))
     return recalls
