@@ -172,7 +172,6 @@ def test_queries_are_read_as_asked(machine, done, here, tmp_path, reader):
     assert (facts["bytes"], facts["model"]) == (fitted.nbytes, model.fingerprint())
     about = machine("info", tmp_path / "m")
     assert about["reader"] == "real"
-    assert about["recalls"]["real"] > about["recalls"]["bits"] > 0
 
 
 def test_a_search_among_some_codes(machine, here, tmp_path):
