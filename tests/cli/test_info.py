@@ -1,8 +1,10 @@
 """``structhash info``."""
 
 import pytest
+from sklearn.datasets import load_digits
 
 from structhash import load_model
+from structhash.baselines import ITQ
 from structhash.pieces import spell
 
 
@@ -53,6 +55,17 @@ def test_the_settings_of_an_embedding(machine, done, here, tmp_path):
     found = machine("info", tmp_path / "e")
     assert found["embedding"] == "posterior:n_anchors=50"
     assert "because" not in found
+
+
+def test_how_queries_are_best_read(machine, done, here, tmp_path):
+    encoder = ITQ(n_bits=12).fit(load_digits().data[:500])
+    encoder.save(tmp_path / "itq")
+    found = machine("info", tmp_path / "itq")
+    assert found["reader"] == "real"
+    assert found["recalls"] == encoder.recalls_by_reader()
+    assert found["recalls"]["real"] > found["recalls"]["bits"] > 0
+    assert "recalls " in done("info", tmp_path / "itq")
+    assert "recalls" not in machine("info", "m")
 
 
 def test_models_codes_and_indexes_name_the_model(machine, here):

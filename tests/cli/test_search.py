@@ -170,8 +170,7 @@ def test_queries_are_read_as_asked(machine, done, here, tmp_path, reader):
     facts = machine("info", tmp_path / "file")
     assert (facts["kind"], facts["reader"], facts["bits"]) == ("reader", "tables", 12)
     assert (facts["bytes"], facts["model"]) == (fitted.nbytes, model.fingerprint())
-    about = machine("info", tmp_path / "m")
-    assert about["reader"] == "real"
+    assert machine("info", tmp_path / "m")["reader"] == "real"
 
 
 def test_a_search_among_some_codes(machine, here, tmp_path):

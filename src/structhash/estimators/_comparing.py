@@ -157,9 +157,7 @@ class ComparingEncoder(LearnedEncoder):
         )
         learned = yield from learn(problem, plan, rng)
         warn_about(learned, self.n_bits, C, checked.X, class_index)
-        self._store_with_reader(
-            checked.X, checked.columns, {**learned.attributes(), "C_": C, "judged_": isinstance(y, Qrels)}
-        )
+        self._store(checked.columns, {**learned.attributes(), "C_": C, "judged_": isinstance(y, Qrels)})
 
     def _check_data(self, X: Any, y: Any) -> tuple[CheckedInput, Supervision, NDArray[np.int64] | None]:
         """X after the checks, y as a supervision, and the class of each row where y is one label a row."""

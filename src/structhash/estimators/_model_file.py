@@ -85,9 +85,9 @@ def restore_model(encoder: type[Any], arrays: Arrays, header: Header) -> Any:
 def checksum(model: Any) -> str:
     """A text that identifies what a model does; see `HashEncoder.fingerprint`."""
     arrays, plain = model._to_arrays()
-    arrays.pop("reader_recalls_", None)  # no code depends on it
     settings = {name: spell(value) for name, value in model.get_params(deep=False).items()}
-    names = ("column_names_", "feature_names_in_", "history_", "random_state", "n_jobs")
+    names = ("column_names_", "feature_names_in_", "history_", "reader_recalls_", "random_state", "n_jobs")
+    arrays = {name: array for name, array in arrays.items() if name not in names}
     about = [
         type(model).__name__,
         {name: value for name, value in settings.items() if name not in names},

@@ -258,7 +258,7 @@ class DistilHash(QueryMappingEncoder):
         class_index = None if y is None else check_labels(y, len(checked.X), pieces.single_rows(unlabeled))[0]
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
         chosen = yield from self._distil(checked.X, class_index, others, pieces)
-        self._finish(checked, chosen, class_index, others)
+        self._become(checked, chosen, class_index, others)
 
     def _distil(
         self,
@@ -300,7 +300,7 @@ class DistilHash(QueryMappingEncoder):
         from_judgements = self._rank(checked.X, qrels, pieces)
         if (kept := self._kept()) and kept.embedding is None:
             chosen = yield from from_judgements
-            self._finish(checked, chosen._replace(reason=self.reason_))
+            self._become(checked, chosen._replace(reason=self.reason_))
             return
 
         def learn_from(part: Qrels) -> BitFunction:
@@ -315,9 +315,9 @@ class DistilHash(QueryMappingEncoder):
             chosen = chosen.by_documents(function)
             logger.info("%s: rows are coded as the documents alone ask", chosen.reason)
             yield from steps
-        self._finish(checked, chosen)
+        self._become(checked, chosen)
 
-    def _finish(
+    def _become(
         self, checked: CheckedInput, chosen: _Choice, class_index: Any = None, unlabeled: Any = None
     ) -> None:
         warn_about(chosen.learned, self.n_bits, None, checked.X, class_index)

@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 
 from structhash.codes.sums import SumCoder, sums_of
 
-__all__ = ["SumTables", "cluster", "fit_sums", "learn_tables", "means_of", "squared_length"]
+__all__ = ["SumTables", "cluster", "fit_sums", "learn_tables", "means_of", "nearest_to", "squared_length"]
 
 _RIDGE = 0.5  # rows, by which a vector is drawn to 0: few rows would be learned by heart
 _N_SWEEPS = 2  # of least squares over the bytes, before rows are coded again and after
@@ -124,10 +124,14 @@ def cluster(Y: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArray
             else:
                 centroids = means_of(part, numbers)[: min(n, k)]
                 _split_largest(centroids, numbers)
-            apart = (centroids**2).sum(axis=1) - 2 * part @ centroids.T
-            numbers = apart.argmin(axis=1)
+            numbers = nearest_to(part, centroids)
     assert numbers is not None
     return numbers
+
+
+def nearest_to(Y: NDArray[np.float32], centroids: NDArray[np.float32]) -> NDArray[np.int64]:
+    """The number of the nearest centroid (k, d) of each row of Y (n, d)."""
+    return ((centroids**2).sum(axis=1) - 2 * Y @ centroids.T).argmin(axis=1)
 
 
 def _split_largest(centroids: NDArray[np.float32], numbers: NDArray[np.int64]) -> None:

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash.codes.sums import SumCoder
-from structhash.training.additive import SumTables, cluster, learn_tables, means_of, squared_length
+from structhash.training.additive import (
+    SumTables,
+    cluster,
+    learn_tables,
+    means_of,
+    nearest_to,
+    squared_length,
+)
 
 __all__ = ["learn_with_first_byte"]
 
@@ -48,35 +55,40 @@ def learn_with_first_byte(
     """
     first, rest = np.ascontiguousarray(Y[:, :n_first]), Y[:, n_first:]
     length, length_first = squared_length(Y), squared_length(first)
-    tables, errors = np.zeros((len(sizes), 256, Y.shape[1]), np.float32), np.empty(len(sizes))
-    centroids = _centroids(first, int(sizes[0]), rng) if length_first >= _LEAST_SHARE * length else None
+    if length_first < _LEAST_SHARE * length:
+        return None
+    centroids = _centroids(first, int(sizes[0]), _MOST_LEFT * length_first, rng)
     if centroids is None:
         return None
+    tables, errors = np.zeros((len(sizes), 256, Y.shape[1]), np.float32), np.empty(len(sizes))
     numbers = SumCoder(centroids[None], sizes[:1], beam).code(first, n_threads)[:, 0]
     left_first = squared_length(first - centroids[numbers])
     tables[0] = np.hstack([centroids, means_of(rest, numbers)])
     left = rest - tables[0, numbers, n_first:]
-    errors[:] = (left_first + squared_length(left)) / length
+    length_left = squared_length(left)
+    errors[:] = (left_first + length_left) / length
     if len(sizes) > 1 and left.any():
         others = learn_tables(left, sizes[1:], beam, rng, n_threads)
         tables[1:, :, n_first:] = others.tables
-        errors[1:] = (left_first + squared_length(left) * others.errors) / length
+        errors[1:] = (left_first + length_left * others.errors) / length
     return SumTables(tables, errors)
 
 
-def _centroids(Y: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArray[np.float32] | None:
-    """Centroids (256, d) of k-means, those from number k on 0; None where they leave over too much.
+def _centroids(
+    Y: NDArray[np.float32], k: int, most_left: float, rng: np.random.Generator
+) -> NDArray[np.float32] | None:
+    """Centroids (256, d) of k-means, those from number k on 0; None where more than `most_left` is left over.
 
     Rows of sure classes are nearly equal, so that many values of `cluster` can have no rows while others share
     several classes. Such a value begins again at a row, drawn by its squared distance to its centroid.
     """
-    numbers, length = cluster(Y, k, rng), squared_length(Y)
+    numbers = cluster(Y, k, rng)
     for _ in range(_N_ROUNDS):
         centroids = means_of(Y, numbers)
         apart = ((Y - centroids[numbers]).astype(np.float64) ** 2).sum(axis=1)
-        if apart.sum() <= _MOST_LEFT * length:
+        if apart.sum() <= most_left:
             return centroids
         empty = np.flatnonzero(np.bincount(numbers, minlength=k) == 0)
         centroids[empty] = Y[rng.choice(len(Y), len(empty), p=apart / apart.sum())]
-        numbers = ((centroids[:k] ** 2).sum(axis=1) - 2 * Y @ centroids[:k].T).argmin(axis=1)
+        numbers = nearest_to(Y, centroids[:k])
     return None
