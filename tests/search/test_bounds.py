@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from structhash.search._bounds import N_PLANES, byte_bounds, plane_bounds
+from structhash.search._bounds import byte_bounds, plane_bounds
+from structhash.search._counts import N_PLANES
 from structhash.search._lanes import FEW_LANES, MANY_LANES
 
 NO_TERMS = np.empty(0, np.float32)

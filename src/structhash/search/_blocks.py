@@ -153,8 +153,15 @@ def select(block: Block, among: ArrayLike) -> Block:
         rows = rows_kept(given)
     else:
         try:
-            ids = np.sort(as_ids(among, given.size))
-            rows = rows_of(np.append(ids[:1], ids[1:][ids[1:] != ids[:-1]]), block)
+            rows = rows_of(_ascending(as_ids(among, given.size)), block)
         except (TypeError, ValueError) as error:
             raise type(error)(f"among: {error}; or give a mask of shape ({n},)") from None
-    return Block(part_of(block.codes, rows), ids_of(rows, 0, block))
+    return Block(part_of(block.codes, rows), rows if block.ids is None else block.ids[rows])
+
+
+def _ascending(ids: Ids) -> Ids:
+    """Ids in ascending order, each once."""
+    if (ids[1:] > ids[:-1]).all():
+        return ids
+    ids = np.sort(ids)
+    return np.append(ids[:1], ids[1:][ids[1:] != ids[:-1]])

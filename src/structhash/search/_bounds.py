@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash.codes import as_words, pack
+from structhash.search._counts import N_PLANES
+from structhash.search._kept import extremes
 from structhash.search._lanes import FEW_LANES, MANY_LANES
 
-__all__ = ["N_PLANES", "Bounds", "byte_bounds", "no_bounds", "plane_bounds"]
+__all__ = ["Bounds", "byte_bounds", "no_bounds", "plane_bounds"]
 
-N_PLANES = 4  # levels of a bit are numbers of 4 bits
 _LEAST_UNIT = 1e-280  # so that quotients are not denormal
 
 
@@ -104,8 +105,9 @@ def _unit(spans: NDArray[np.float64], medians: float, largest: int) -> NDArray[n
 
     Spans above some medians are cut, so that one large weight does not hide the others.
     """
-    cut = np.minimum(spans.max(axis=1), medians * np.median(spans, axis=1))
-    return np.maximum(np.where(cut > 0, cut, spans.max(axis=1)) / largest, _LEAST_UNIT)
+    middle, most = spans.shape[1] // 2, spans.max(axis=1)
+    cut = np.minimum(most, medians * np.partition(spans, middle, axis=1)[:, middle])
+    return np.maximum(np.where(cut > 0, cut, most) / largest, _LEAST_UNIT)
 
 
 def _levels(parts: NDArray[np.float64], unit: NDArray[np.float64], largest: int) -> NDArray[np.uint8]:
@@ -122,7 +124,7 @@ def _bounds(
     n_parts: int,
 ) -> Bounds:
     """Bounds of distances whose `n_parts` parts have absolute values of the sum `sizes`, beside the terms."""
-    least = float(terms.min()) if len(terms) else 0.0
+    least, largest = extremes(terms)
     # an operation errs by at most 2^-53 of its result, which is at most 2 sizes
-    slack = 1e-3 + (n_parts + 8) * 2.0**-50 * (sizes + np.abs(terms).max(initial=0)) / unit
+    slack = 1e-3 + (n_parts + 8) * 2.0**-50 * (sizes + max(abs(least), abs(largest))) / unit
     return Bounds(unit, lowest + least, slack, least)

@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 
 from structhash.codes import Decoder, as_words
 
-__all__ = ["Kept", "long_words", "part_of", "squared_lengths"]
+__all__ = ["Kept", "extremes", "long_words", "part_of", "squared_lengths"]
 
 _LARGE_PART = 0.05  # of a block; for a smaller part, the whole block is not worth computing
 
 
 class Kept:
-    """Values by block of codes, which must never change."""
+    """Values by block of codes, or by another array that never changes."""
 
     def __init__(self) -> None:
-        self._entries: dict[int, tuple[ReferenceType[NDArray[np.uint8]], Any]] = {}
+        self._entries: dict[int, tuple[ReferenceType[NDArray[Any]], Any]] = {}
 
-    def peek(self, codes: NDArray[np.uint8]) -> Any:
+    def peek(self, codes: NDArray[Any]) -> Any:
         """The value of a block; None where it is not made yet."""
         entry = self._entries.get(id(codes))
         return entry[1] if entry is not None and entry[0]() is codes else None
 
-    def get(self, codes: NDArray[np.uint8], make: Callable[[NDArray[np.uint8]], Any]) -> Any:
+    def get(self, codes: NDArray[Any], make: Callable[[NDArray[Any]], Any]) -> Any:
         """The value of a block; made at the first call. Threads may make it twice, and get equal ones."""
         if (found := self.peek(codes)) is not None:
             return found
@@ -36,7 +36,7 @@ class Kept:
         return value
 
 
-_WORDS, _PARTS = Kept(), Kept()
+_WORDS, _PARTS, _EXTREMES = Kept(), Kept(), Kept()
 _LENGTHS: WeakKeyDictionary[Decoder, Kept] = WeakKeyDictionary()
 
 
@@ -56,6 +56,14 @@ def squared_lengths(decoder: Decoder, codes: NDArray[np.uint8]) -> NDArray[np.fl
             return squared_lengths(decoder, block)[rows]
     lengths: NDArray[np.float32] = kept.get(codes, decoder.squared_lengths)
     return lengths
+
+
+def extremes(terms: NDArray[np.float32]) -> tuple[float, float]:
+    """The least and the largest term of codes; 0 where none is given."""
+    if not len(terms):
+        return 0.0, 0.0
+    found: tuple[float, float] = _EXTREMES.get(terms, lambda kept: (float(kept.min()), float(kept.max())))
+    return found
 
 
 def long_words(codes: NDArray[np.uint8]) -> NDArray[np.uint64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,28 +11,47 @@ from structhash._numerics.kernels import njit
 from structhash._numerics.popcount import popcount
 from structhash.codes import as_words
 
-__all__ = ["rows_kept"]
+__all__ = ["dense_mask", "rows_kept"]
 
-_ONE = np.uint64(1)
+_AT_ONCE = 8  # set bits of a word
+_LEAST_CODES, _LEAST_SHARE = 1 << 14, 1 / 128  # of a dense mask; the share is for each byte of a code
+
+
+def dense_mask(among: Any, codes: NDArray[np.uint8]) -> NDArray[np.bool_] | None:
+    """A mask of codes (n, n_bytes), in C order, that keeps many of them; None for all else.
+
+    One query passes over the codes that are not kept faster than the others can be picked out.
+    """
+    n, n_bytes = codes.shape
+    if type(among) is not np.ndarray or among.dtype != np.bool_ or among.shape != (n,) or n < _LEAST_CODES:
+        return None
+    return np.ascontiguousarray(among) if np.count_nonzero(among) >= _LEAST_SHARE * n_bytes * n else None
 
 
 def rows_kept(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return ``np.flatnonzero(mask)``; faster for a mask that keeps few rows."""
     words = as_words(np.packbits(mask, bitorder="little")[None], np.uint64)[0]
     # bits of the copy are counted: another thread may change the mask meanwhile
-    rows = np.empty(np.bitwise_count(words).sum(dtype=np.int64), np.int64)
+    n = np.bitwise_count(words).sum(dtype=np.int64)
+    rows = np.empty(n + _AT_ONCE, np.int64)
     _write_rows(words, rows)
-    return rows
+    return rows[:n]
 
 
 @njit(cache=True, nogil=True)
 def _write_rows(words, rows):
-    """Write the places of the set bits of words."""
-    n = 0
+    """Write the places of the set bits of words, some at once, so that few branches are hard to foresee.
+
+    What is written beyond the bits of a word is overwritten by the next word; `rows` has room for it.
+    """
+    n = np.int64(0)
     for i in range(len(words)):
         word = words[i]
-        while word:
-            lower = word - _ONE
-            rows[n] = 64 * i + np.int64(popcount(~word & lower))  # zeros below the lowest set bit
-            word &= lower
-            n += 1
+        count = np.int64(popcount(word))
+        for first in range(0, count, _AT_ONCE):
+            for j in range(_AT_ONCE):
+                lower = word - np.uint64(word != 0)
+                zeros = np.int64(popcount(~word & lower))  # below the lowest set bit
+                rows[n + first + j] = 64 * i + zeros
+                word &= lower
+        n += count

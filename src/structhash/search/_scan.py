@@ -21,13 +21,13 @@ from structhash.codes import (
     weighted_tables,
 )
 from structhash.search._bounds import byte_bounds, no_bounds, plane_bounds
+from structhash.search._checks import NO_CODE_DISTANCE
 from structhash.search._kept import long_words, squared_lengths
 from structhash.search._lanes import MANY_LANES
 from structhash.search._scan_kernels import (
     nearest_by_bits,
     nearest_by_planes,
     nearest_by_tables,
-    nearest_of_one_by_bits,
     nearest_of_one_by_tables,
 )
 
@@ -85,14 +85,24 @@ class Tabled:
         return self.queries.codes() if isinstance(self.queries, PreparedQueries) else None
 
 
-def nearest(queries: NDArray[np.uint8], codes: NDArray[np.uint8], k: int, n_threads: int = 1) -> Found:
-    """The k nearest codes by Hamming distance; k is at most their number."""
+def nearest(
+    queries: NDArray[np.uint8],
+    codes: NDArray[np.uint8],
+    k: int,
+    n_threads: int = 1,
+    kept: NDArray[np.bool_] | None = None,
+) -> Found:
+    """The k nearest codes by Hamming distance, of all codes or of those that `kept` (n,) names.
+
+    k is at most their number.
+    """
     words, asked = long_words(codes), as_words(queries, np.uint64)
-    write = nearest_of_one_by_bits if len(queries) == 1 else nearest_by_bits
+    mask = np.empty(0, np.uint8) if kept is None else kept.view(np.uint8)
 
     def scan(part: slice) -> Found:
         heap = _heap(len(queries), part, k, np.int32)
-        write(asked, words[part], *heap)
+        heap[0].fill(NO_CODE_DISTANCE)  # a part may keep fewer than k codes
+        nearest_by_bits(asked, words[part], mask[part], *heap)
         return heap
 
     return _in_threads(scan, len(codes), k, n_threads)
@@ -142,7 +152,7 @@ def _nearest_of_lanes(
 def _heap(n_queries: int, part: slice, k: int, dtype: type[Any]) -> Found:
     """Room for the k nearest codes of a part, or for all if they are fewer."""
     shape = n_queries, min(k, part.stop - part.start)
-    return np.empty(shape, dtype), np.empty(shape, np.int64)
+    return np.empty(shape, dtype), np.zeros(shape, np.int64)
 
 
 def _in_threads(scan: Callable[[slice], Found], n: int, k: int, n_threads: int) -> Found:

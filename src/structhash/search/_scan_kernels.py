@@ -10,86 +10,59 @@ import numpy as np
 
 from structhash._numerics.kernels import njit
 from structhash._numerics.popcount import popcount
+from structhash.search._counts import (
+    CODES_AT_ONCE,
+    bits_of_four_words,
+    bits_of_two_words,
+    bits_of_words,
+    levels_of_four_words,
+    levels_of_two_words,
+    levels_of_words,
+)
 from structhash.search._heap import offer
 from structhash.search._lanes import FEW_LANES, near_in_few_lanes, near_in_many_lanes
 
 _CODES_A_RUN = 256  # all queries pass over a run of codes while it is in the cache
 _CODES_A_STEP = 32  # of a run with a near code, few steps have one
 _FARTHEST = np.uint32(2**32 - 1)
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_ONE = np.uint64(1)
 _LARGEST_LANE, _LARGEST = 65535.0, 4e9  # of uint16 and uint32 numbers
 
 
 @njit(cache=True, nogil=True)
-def nearest_by_bits(queries, codes, distances, rows):
+def nearest_by_bits(queries, codes, kept, distances, rows):
     """Write the nearest codes of each query by Hamming distance, as heaps.
 
     Parameters
     ----------
     queries, codes : uint64 (n_queries, w), (n, w)
+    kept : uint8 (n,), or (0,) to keep all
+        0 for codes that do not count, 1 to 255 for others.
     distances : int32 (n_queries, k)
     rows : int64 (n_queries, k)
-        Both are overwritten; k is at most n.
+        Both are overwritten. If fewer than k codes are kept, the last places stay.
     """
     n, width = codes.shape
     k = distances.shape[1]
     room = np.empty((width, _CODES_A_RUN), np.uint64)
-    found = np.empty(_CODES_A_RUN, np.uint32)
+    found, held = np.empty(_CODES_A_RUN, np.uint32), np.zeros(len(queries), np.int64)
     for first in range(0, n, _CODES_A_RUN):
         size = min(_CODES_A_RUN, n - first)
-        words = _turned(codes[first : first + size], room)
+        as_they_lie = len(queries) == 1 and size == _CODES_A_RUN and width in (1, 2, 4)
+        if not as_they_lie:
+            _turn(codes, first, size, room)
         for q in range(len(queries)):
-            for i in range(size):
-                found[i] = popcount(queries[q, 0] ^ words[0, i])
-            for j in range(1, width):
-                query = queries[q, j]
-                for i in range(size):
-                    found[i] += np.uint32(popcount(query ^ words[j, i]))
-            farthest = np.uint32(distances[q, 0]) if first >= k else _FARTHEST
-            if _n_below(found[:size], farthest):
+            _write_bits(found, codes, first, size, as_they_lie, room, queries, q)
+            if len(kept):
+                _hide(found, kept, first, size)
+            farthest = np.uint32(distances[q, 0]) if held[q] == k else _FARTHEST
+            if _least(found, 0, size) < farthest:
                 for start in range(0, size, _CODES_A_STEP):
                     stop = min(start + _CODES_A_STEP, size)
-                    if _n_below(found[start:stop], farthest):
+                    if _least(found, start, stop) < farthest:
                         for i in range(start, stop):
                             if found[i] < farthest:
-                                offer(distances[q], rows[q], first + i, np.int32(found[i]), first + i)
-
-
-@njit(cache=True, nogil=True)
-def nearest_of_one_by_bits(queries, codes, distances, rows):
-    """Write what `nearest_by_bits` writes for one query, for which turning codes costs more than it saves."""
-    n, width = codes.shape
-    k = distances.shape[1]
-    query, found = queries[0], np.empty(_CODES_A_RUN, np.uint32)
-    zero, one = query[0], query[min(1, width - 1)]  # read once, so that loops are vectorised
-    two, three = query[min(2, width - 1)], query[min(3, width - 1)]
-    for first in range(0, n, _CODES_A_RUN):
-        size = min(_CODES_A_RUN, n - first)
-        flat = codes[first : first + size].reshape(-1)
-        if width == 1:
-            for i in range(size):
-                found[i] = popcount(zero ^ flat[i])
-        elif width == 2:
-            for i in range(size):
-                found[i] = popcount(zero ^ flat[2 * i]) + popcount(one ^ flat[2 * i + 1])
-        elif width == 4:
-            for i in range(size):
-                low = popcount(zero ^ flat[4 * i]) + popcount(one ^ flat[4 * i + 1])
-                found[i] = low + popcount(two ^ flat[4 * i + 2]) + popcount(three ^ flat[4 * i + 3])
-        else:
-            for i in range(size):
-                count = np.uint64(0)
-                for j in range(width):
-                    count += popcount(query[j] ^ flat[width * i + j])
-                found[i] = count
-        farthest = np.uint32(distances[0, 0]) if first >= k else _FARTHEST
-        if _n_below(found[:size], farthest):
-            for start in range(0, size, _CODES_A_STEP):
-                stop = min(start + _CODES_A_STEP, size)
-                if _n_below(found[start:stop], farthest):
-                    for i in range(start, stop):
-                        if found[i] < farthest:
-                            offer(distances[0], rows[0], first + i, np.int32(found[i]), first + i)
+                                held[q] = offer(distances[q], rows[q], held[q], np.int32(found[i]), first + i)
 
 
 @njit(cache=True, nogil=True)
@@ -120,31 +93,22 @@ def nearest_by_planes(base, tables, terms, signs, planes, bounds, words, codes, 
     found = np.empty(_CODES_A_RUN, np.uint32)
     for first in range(0, n, _CODES_A_RUN):
         size = min(_CODES_A_RUN, n - first)
-        turned = _turned(words[first : first + size], room)
+        as_they_lie = len(base) == 1 and size == _CODES_A_RUN and width in (1, 2, 4)
+        if not as_they_lie:
+            _turn(words, first, size, room)
         for q in range(len(base)):
-            found[:size] = 0
-            if len(terms):
-                for i in range(size):
-                    found[i] = np.uint32(min((np.float64(terms[first + i]) - least) / unit[q], _LARGEST / 2))
-            for j in range(width):
-                sign = signs[q, j]
-                zero, one, two, three = planes[q, 0, j], planes[q, 1, j], planes[q, 2, j], planes[q, 3, j]
-                for i in range(size):
-                    differing = sign ^ turned[j, i]
-                    found[i] += np.uint32(
-                        popcount(differing & zero)
-                        + (popcount(differing & one) << _ONE)
-                        + (popcount(differing & two) << _TWO)
-                        + (popcount(differing & three) << _THREE)
-                    )
+            more = np.int64(len(terms) > 0)
+            if more:
+                _write_terms(found, terms, first, size, least, unit[q])
+            _write_levels(found, words, first, size, as_they_lie, room, signs, q, more, planes)
             limit = _FARTHEST
             if first >= k:
                 above = _limit(distances[q, 0], lowest[q], unit[q], slack[q], _LARGEST)
                 limit = np.uint32(above) + np.uint32(1)
-            if _n_below(found[:size], limit):
+            if _least(found, 0, size) < limit:
                 for start in range(0, size, _CODES_A_STEP):
                     stop = min(start + _CODES_A_STEP, size)
-                    if _n_below(found[start:stop], limit):
+                    if _least(found, start, stop) < limit:
                         for i in range(start, stop):
                             if found[i] < limit:
                                 term = terms[first + i] if len(terms) else np.float32(0)
@@ -201,14 +165,10 @@ def nearest_of_one_by_tables(base, tables, terms, numbers, bounds, codes, distan
     n, width = codes.shape
     k = distances.shape[1]
     lane, found = numbers[:, :, 0].astype(np.uint32), np.empty(_CODES_A_RUN, np.uint32)
-    per_unit = 1.0 / unit[0]
     for first in range(0, n, _CODES_A_RUN):
         size = min(_CODES_A_RUN, n - first)
         flat = codes[first : first + size].reshape(-1)
-        found[:size] = 0
-        if len(terms):
-            for i in range(size):
-                found[i] = np.uint32(min((np.float64(terms[first + i]) - least) * per_unit, _LARGEST / 2))
+        _write_terms(found, terms, first, size, least, unit[0])
         if width == 8:
             _add_eight(found[:size], flat, lane, 8)
         else:
@@ -218,10 +178,10 @@ def nearest_of_one_by_tables(base, tables, terms, numbers, bounds, codes, distan
         if first >= k:
             above = _limit(distances[0, 0], lowest[0], unit[0], slack[0], _LARGEST)
             limit = np.uint32(above) + np.uint32(1)
-        if _n_below(found[:size], limit):
+        if _least(found, 0, size) < limit:
             for start in range(0, size, _CODES_A_STEP):
                 stop = min(start + _CODES_A_STEP, size)
-                if _n_below(found[start:stop], limit):
+                if _least(found, start, stop) < limit:
                     for i in range(start, stop):
                         if found[i] < limit:
                             term = terms[first + i] if len(terms) else np.float32(0)
@@ -242,36 +202,90 @@ def _add_eight(found, codes, tables, step):
 
 
 @njit(cache=True, nogil=True)
-def _turned(codes, room):
-    """Return the words of a run of codes (n, w) as (w, m), m at least n, where `room` (w, m) is for them.
-
-    The j-th words of all codes lie side by side, so that loops over codes are vectorised.
-    """
-    n, width = codes.shape
-    flat = codes.reshape(-1)
-    if width == 1:
-        return flat.reshape((1, n))
+def _turn(codes, first, size, room):
+    """Write the words of a run of codes (n, w) into `room` (w, m), so that the j-th words lie side by side."""
+    flat, width = codes.reshape(-1), np.uint64(codes.shape[1])
+    start, one = np.uint64(first) * width, np.uint64(1)  # unsigned as in `_hide`
     if width == 2:
-        for i in range(n):
-            room[0, i], room[1, i] = flat[2 * i], flat[2 * i + 1]
-    elif width == 4:
-        for i in range(n):
-            room[0, i], room[1, i] = flat[4 * i], flat[4 * i + 1]
-            room[2, i], room[3, i] = flat[4 * i + 2], flat[4 * i + 3]
+        for i in range(size):
+            at = start + np.uint64(2 * i)
+            room[0, i], room[1, i] = flat[at], flat[at + one]
     else:
-        for j in range(width):
-            for i in range(n):
-                room[j, i] = codes[i, j]
-    return room
+        for j in range(len(room)):
+            for i in range(size):
+                room[j, i] = flat[start + width * np.uint64(i) + np.uint64(j)]
 
 
 @njit(cache=True, nogil=True)
-def _n_below(values, limit):
-    """Return how many uint32 values are below a limit; without a branch, so that the loop is vectorised."""
-    n = np.uint32(0)
-    for i in range(len(values)):
-        n += np.uint32(values[i] < limit)
-    return n
+def _write_bits(found, codes, first, size, as_they_lie, room, queries, q):
+    """Write how many bits of each code of a run differ from a query.
+
+    Codes are read as they lie, or from the `room` of `_turn`, which pays where queries are several.
+    """
+    width = codes.shape[1]
+    for i in range(0, size, CODES_AT_ONCE):
+        if not as_they_lie:
+            for j in range(width):
+                bits_of_words(found, i, room, _CODES_A_RUN * j + i, queries, q, j, np.int64(j > 0))
+        elif width == 1:
+            bits_of_words(found, i, codes, first + i, queries, q, 0, 0)
+        elif width == 2:
+            bits_of_two_words(found, i, codes, 2 * (first + i), queries, q, 0, 0)
+        else:
+            bits_of_four_words(found, i, codes, 4 * (first + i), queries, q, 0, 0)
+
+
+@njit(cache=True, nogil=True)
+def _write_levels(found, words, first, size, as_they_lie, room, signs, q, more, planes):
+    """Write the levels of these bits as `_write_bits` does, or add them to what is found where `more` is 1."""
+    width = words.shape[1]
+    for i in range(0, size, CODES_AT_ONCE):
+        if not as_they_lie:
+            for j in range(width):
+                also = np.int64(more or j > 0)
+                levels_of_words(found, i, room, _CODES_A_RUN * j + i, signs, q, j, also, planes)
+        elif width == 1:
+            levels_of_words(found, i, words, first + i, signs, q, 0, more, planes)
+        elif width == 2:
+            levels_of_two_words(found, i, words, 2 * (first + i), signs, q, 0, more, planes)
+        else:
+            levels_of_four_words(found, i, words, 4 * (first + i), signs, q, 0, more, planes)
+
+
+@njit(cache=True, nogil=True)
+def _hide(found, kept, first, size):
+    """Make the numbers of codes that are not kept as large as they can be."""
+    start = np.uint64(first)  # unsigned, so that no index is counted from the end and the loop is vectorised
+    for i in range(size):
+        found[i] |= np.uint32(kept[start + np.uint64(i)] != 0) - np.uint32(1)
+
+
+@njit(cache=True, nogil=True)
+def _fill(found, value, size):
+    """Write a value into the first places."""
+    for i in range(size):
+        found[i] = value
+
+
+@njit(cache=True, nogil=True)
+def _write_terms(found, terms, first, size, least, unit):
+    """Write the whole numbers of the terms of a run of codes, or zeros where all terms are 0."""
+    if len(terms):
+        start, per_unit = np.uint64(first), 1.0 / unit  # unsigned as in `_hide`
+        for i in range(size):
+            term = np.float64(terms[start + np.uint64(i)])
+            found[i] = np.uint32(min((term - least) * per_unit, _LARGEST / 2))
+    else:
+        _fill(found, np.uint32(0), size)
+
+
+@njit(cache=True, nogil=True)
+def _least(values, start, stop):
+    """Return the least of the uint32 values[start:stop]; without a branch, so that the loop is vectorised."""
+    least = _FARTHEST
+    for i in range(start, stop):
+        least = min(least, values[i])
+    return least
 
 
 @njit(cache=True, nogil=True)

@@ -32,6 +32,7 @@ from structhash.search._checks import (
     refuse_known,
     refuse_repeated,
 )
+from structhash.search._masks import dense_mask
 from structhash.search._scan import Found, Tabled, nearest, nearest_tabled, within, within_tabled
 from structhash.search._text_ids import no_ids, shown
 from structhash.search.base import Index
@@ -126,17 +127,21 @@ class StoredIndex(Index):
         >>> index.search(query, k=2)
         (array([[         0, 2147483647]], dtype=int32), array([[ 0, -1]]))
         """
-        queries, blocks = self._read(codes), self._searched(among)
-        k = check_k(k, len(queries), count(blocks))
+        queries = self._read(codes)
+        blocks, kept = self._searched(among, len(queries) == 1 and not isinstance(queries, Tabled))
+        n = count(blocks) if kept is None else int(np.count_nonzero(kept))
+        k = check_k(k, len(queries), n)
         far, dtype = (np.inf, np.float32) if isinstance(queries, Tabled) else (NO_CODE_DISTANCE, np.int32)
         distances: NDArray[Any] = np.full((len(queries), k), far, dtype)
         ids = no_ids((len(queries), k), widest_ids(blocks))
-        for part in row_slices(len(queries) if count(blocks) else 0, _QUERIES_AT_ONCE):
+        for part in row_slices(len(queries) if n else 0, _QUERIES_AT_ONCE):
             found = []
             for first, block in numbered(blocks):
-                fewer = min(k, len(block.codes))
+                fewer = min(k, n, len(block.codes))
                 if isinstance(queries, Tabled):
                     near, rows = self._nearest_tabled(queries[part], block.codes, fewer)
+                elif kept is not None:
+                    near, rows = nearest(queries, block.codes, fewer, self._n_threads(), kept)
                 else:
                     near, rows = self._nearest(queries[part], block.codes, fewer)
                 found.append((near, ids_of(rows, first, block)))
@@ -154,7 +159,7 @@ class StoredIndex(Index):
 
         Memory grows with the number of codes found, not with the size of the index.
         """
-        queries, r, blocks = self._read(codes), check_radius(r), self._searched(among)
+        queries, r, blocks = self._read(codes), check_radius(r), self._searched(among)[0]
         lims = np.zeros(len(queries) + 1, dtype=np.int64)
         dtype = np.float32 if isinstance(queries, Tabled) else np.int32
         found: list[Any] = [(np.empty(0, dtype), no_ids(0, widest_ids(blocks)), np.empty(0, np.int64))]
@@ -199,11 +204,16 @@ class StoredIndex(Index):
             return Tabled(checked, self.weights)
         return checked
 
-    def _searched(self, among: ArrayLike | None) -> tuple[Block, ...]:
-        """The blocks to search."""
+    def _searched(
+        self, among: ArrayLike | None, in_place: bool = False
+    ) -> tuple[tuple[Block, ...], NDArray[np.bool_] | None]:
+        """The blocks to search, and the `dense_mask` of their codes where the search is to pass over others."""
         if among is None:
-            return self._blocks
-        return (select(self._merged(), among),)
+            return self._blocks, None
+        block = self._merged()
+        if in_place and (kept := dense_mask(among, block.codes)) is not None:
+            return (block,), kept
+        return (select(block, among),), None
 
     @property
     def ntotal(self) -> int:
