@@ -405,6 +405,16 @@ def rates():
     return table
 
 
+def reader_choice():
+    """What readers find on rows of the fit and on rows it never saw, and what its choice loses."""
+    table = head("set", "method", "rows", "rows of the fit", "unseen rows", "chosen", "lost")
+    for line in json.loads((RESULTS / "reader_choice.json").read_text())["lines"]:
+        shares = (" / ".join(f"{share:.3f}" for share in line[of].values()) for of in ("seen", "unseen"))
+        own = line["set"].partition("_")[0], f"`{line['method']}`", f"{line['rows']:,}"
+        table.append(row(*own, *shares, line["chosen"], f"{line['lost']:.3f}" if line["lost"] else "0"))
+    return table
+
+
 def equal_bytes():
     """What codes of equal bytes find, a line a length and method, a column a data set."""
     found = {}
@@ -440,7 +450,7 @@ PAGES = {
         unseen,
         published,
     ),
-    "search.md": (rates, equal_bytes),
+    "search.md": (reader_choice, rates, equal_bytes),
     "speed.md": (speed, phases, sizes, versions),
 }
 
