@@ -313,6 +313,16 @@ def test_a_labelled_file_without_a_part_is_refused(labelled, tmp_path):
         load_model(tmp_path / "m")
 
 
+def test_a_file_whose_later_bytes_have_class_numbers_is_refused(labelled, tmp_path):
+    labelled.save(tmp_path / "m")
+    arrays, header = container.load(tmp_path / "m", "model")
+    arrays["centroids_"] = arrays["centroids_"].copy()
+    arrays["centroids_"][1, 0, 7] = 0.5  # the last class number: that of new classes
+    container.save(tmp_path / "m", arrays, header, "model", force=True)
+    with pytest.raises(ValueError, match="'centroids_' has class numbers in other bytes than the first"):
+        load_model(tmp_path / "m")
+
+
 def test_the_first_byte_alone_says_the_class(labelled):
     assert labelled.has_class_byte_
     codes = labelled.encode(X[OLD])

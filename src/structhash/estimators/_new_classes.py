@@ -15,6 +15,7 @@ from structhash.estimators._learned import LearnedEncoder
 
 _MIN_WARNED_ROWS = 1000  # fewer rows prove little
 _MIN_NEW_SHARE = 0.1  # from which on a warning is due
+_MEANWHILE = "; until then, code queries of new classes with encode, as rows are"
 
 
 class NewClassEncoder(LearnedEncoder):
@@ -44,15 +45,20 @@ class NewClassEncoder(LearnedEncoder):
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         codes = super()._encode_opened(rows, n_bits, queries)
         if not queries:
-            warn_of_new_classes(rows, self.hash_function_.new_class_share)
+            warn_of_new_classes(rows, self.hash_function_.new_class_share, _MEANWHILE)
         return codes
 
 
-def warn_of_new_classes(rows: NDArray[Any], share: Callable[[NDArray[Any]], float]) -> None:
-    """Warn where a tenth or more of at least 1,000 rows (n, d) are of new classes, as `share` says."""
+def warn_of_new_classes(
+    rows: NDArray[Any], share: Callable[[NDArray[Any]], float], meanwhile: str = ""
+) -> None:
+    """Warn where a tenth or more of at least 1,000 rows (n, d) are of new classes, as `share` says.
+
+    `meanwhile` is what helps until the next fit.
+    """
     if len(rows) >= _MIN_WARNED_ROWS and share(rows) >= _MIN_NEW_SHARE:
         warnings.warn(
             "many of these rows are like no class of the training labels, and their codes may find bad "
-            "neighbours: fit again with such rows as unlabeled= (new_class_share tells how many)",
+            f"neighbours: fit again with such rows as unlabeled={meanwhile} (new_class_share tells how many)",
             stacklevel=5,
         )

@@ -265,6 +265,8 @@ class AdditiveHash(CentroidEncoder):
             _refuse_far(fitted["mean_"], fitted["scale_"])
         if len(fitted["mean_"]) != row.shape[1]:
             raise ValueError(f"'mean_' has {len(fitted['mean_'])} numbers, and a row {row.shape[1]}")
+        if _STATE in fitted and fitted.get("has_class_byte_"):
+            _refuse_class_numbers(fitted["centroids_"][1:, :, : _n_of_class(fitted[_STATE])])
         return fitted
 
     def _numbers(self, Z: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -290,6 +292,14 @@ class AdditiveHash(CentroidEncoder):
 def _n_of_class(state: Params) -> int:
     """How many numbers of a row, from the first on, say its class, or that it is new."""
     return len(state["trust"]) + 1
+
+
+def _refuse_class_numbers(of_later_bytes: NDArray[np.float32]) -> None:
+    """ValueError unless the class numbers of all bytes but the first are 0; `FirstByteCoder` relies on it."""
+    if of_later_bytes.any():
+        raise ValueError(
+            "'centroids_' has class numbers in other bytes than the first, though 'has_class_byte_' is true"
+        )
 
 
 def _refuse_far(mean: NDArray[Any], scale: float) -> None:
