@@ -17,9 +17,10 @@ __all__ = ["alone_in", "appending"]
 
 @contextlib.contextmanager
 def appending(path: Path) -> Iterator[None]:
-    """Wait until no other process is in such a block for this file, which the block reads and replaces.
+    """Run the block when no other process is in such a block for the same file.
 
-    Without the lock, two processes would read the same file, and what the first adds would be lost.
+    The block reads the file and replaces it. Without the lock, two processes could read the same old file, and
+    what the first adds would be lost.
     """
     if not path.exists():
         raise FileNotFoundError(f"--append: no such file: {path}; leave it out to make a new index")

@@ -36,9 +36,9 @@ _Methods = Annotated[
 _Protocol = Annotated[
     str,
     typer.Option(
-        help="seen: queries are of classes trained on; unseen: of other classes; mixed-known and "
-        "mixed-new: of these or those, in a database of both; few-N, tail: few labels; coarse: of pairs of "
-        "classes; instances: near rows of a class; judged: Q by qrels, 5-fold; neighbours: near rows, by X."
+        help="seen: queries are of classes that train; unseen: of new classes; mixed-known, mixed-new: of "
+        "known or of new classes, in a database of both; few-N, tail: few labels; coarse: classes merged in "
+        "pairs; instances: nearest rows of a class; judged: Q and qrels, 5-fold; neighbours: nearest rows of X."
     ),
 ]
 _Images = Annotated[

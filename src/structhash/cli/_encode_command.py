@@ -18,8 +18,8 @@ def encode(
     out: Annotated[
         str,
         output(
-            "The file to write: names the model (.parquet: a table), or, if .npy, is a bare array. "
-            "A folder, or a name with / at the end: a file for each of DATA.",
+            "The file to write: a .npy is a bare array, a .parquet a table; all but a .npy name the model. "
+            "A folder, or a name with / at the end: one file of codes for each file of DATA.",
             may_be_folder=True,
         ),
     ],

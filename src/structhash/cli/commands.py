@@ -52,7 +52,7 @@ _Tune = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="First try settings on a quarter of the rows for this time; the final fit comes on top of it "
+        help="First try settings for this time, scored on a quarter of the rows. The final fit takes more time "
         "(distilhash, structhash, cghash).",
     ),
 ]

@@ -90,7 +90,7 @@ def encode(
 def _check_one_file(out: Path, jobs: int, as_lists: bool) -> None:
     """ValueError if an option does not fit one file of codes."""
     if jobs > 1:
-        raise ValueError(f"--jobs {jobs} encodes each file of a folder into one of another: give such folders")
+        raise ValueError(f"--jobs {jobs} encodes each file of a folder into another folder: give two folders")
     if as_lists and out.suffix.lower() != ".parquet":
         raise ValueError(f"--lists is about Parquet files: give -o a name that ends in .parquet, not {out}")
 

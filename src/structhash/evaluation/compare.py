@@ -249,7 +249,7 @@ def compare(
     seeds : iterable of int
         Each draws a split and is the `random_state` of the methods.
     n_queries, n_train, measures, ties
-        Numbers of rows, by default those of the protocol, as are the measures; see `retrieval`.
+        Numbers of rows at most; see `retrieval`. The protocol has default values of `n_train` and `measures`.
     failures : str
         Where a method raises, ``"raise"`` ends the comparison and ``"keep"`` gives a result with the `error`.
     finished : iterable of Result

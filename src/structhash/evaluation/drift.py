@@ -90,9 +90,9 @@ def judge_drift(
     """Judge whether a model still does for new rows, or should be fitted again.
 
     The new rows are split three ways: a refit, queries, and rows that are searched. The verdict is ``"refit"``
-    if the refit surely gains more than `min_gain`, or surely a tenth of the rows are of new classes. Surely
-    means with 99 percent confidence, so at most one keep in a hundred becomes a refit by chance, for each of
-    the two. What changed against the training rows is told; it decides only where no refit can be compared.
+    if the refit gains more than `min_gain`, or if at least a tenth of the rows are of new classes, each with 99
+    percent confidence. So each of the two turns at most one keep in a hundred into a refit by chance. The
+    result also tells what changed since the training rows; that decides only where no refit can be compared.
     Codes are compared by plain Hamming distance; codes that are no bits, by their own queries.
 
     Parameters

@@ -58,7 +58,7 @@ class FirstFound:
         self._grades: list[list[int]] = []
 
     def watch(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """The same blocks; those of all queries, in order."""
+        """Pass blocks on, and note what is found in them. They are those of all queries, in order."""
         turn = np.empty(0, np.int64)
         for distances, relevance in blocks:
             n_rows = distances.shape[1]

@@ -48,7 +48,8 @@ def compare_neighbours(
         Specs of `parse_method`. `check_unlabelled_method` refuses some.
     X : array (n, d)
     Q : array (q, d), optional
-        Queries, and all of X is the database. By default, each seed draws rows of X as queries, out of it.
+        Queries; all of X is then the database. By default, each seed draws rows of X as queries, and the other
+        rows are the database.
     bits, seeds
         See `compare`.
     n_queries : int

@@ -121,7 +121,7 @@ def estimate_recall(
     factor : int
         Candidates a neighbour that the vectors order (`structhash.search.Rescored`).
     recall : float, optional
-        In place of `factor`: take for each length the least that gives this recall to these queries.
+        In place of `factor`: take for each length the least factor with which these queries reach this recall.
     random_state : int
         Draws the queries, the model and the readers.
 

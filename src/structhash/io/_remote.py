@@ -118,7 +118,7 @@ def find_addresses(path: Address) -> list[Path] | None:
 
     A folder in a folder ends in a slash. On a web server, every folder does.
     """
-    if path.is_web:  # a host and a query have such signs of their own
+    if path.is_web:  # signs in a host or a query are no pattern
         signs = set("*[") & set(str(path).partition("://")[2].partition("/")[2])
     else:
         signs = set("*?[") & set(path.text)
@@ -127,7 +127,7 @@ def find_addresses(path: Address) -> list[Path] | None:
     with _named(path):
         system, inner = _system(path)
         if signs and not system.exists(inner):
-            loud = {"on_error": "raise"} if path.is_web else {}  # or a folder that is refused has no files
+            loud = {"on_error": "raise"} if path.is_web else {}  # else a refused folder would look empty
             found = system.glob(inner, detail=True, **loud).values()
             if not found:
                 raise FileNotFoundError
@@ -175,7 +175,7 @@ def _named(path: Address) -> Iterator[None]:
     except Exception as error:
         cause: BaseException | None = error
         if isinstance(error, FileNotFoundError):
-            cause = error.__cause__ if path.is_web else None  # fsspec says it of each web server that refuses
+            cause = error.__cause__ if path.is_web else None  # fsspec raises this for any refusal
             if cause is None or getattr(cause, "status", None) == _NOT_FOUND:
                 raise FileNotFoundError(f"no such file: {path}") from None
         said = hide_secrets(str(cause)) or type(cause).__name__

@@ -94,8 +94,9 @@ class RankingMaster(RegularizedMaster):
     def query_shares(self, comparisons: Comparisons) -> NDArray[np.float64]:
         """Weight of each query (Q,), of sum 1.
 
-        Queries of one point are the grade steps of one graded query. With a measure that has an `ideal` they
-        share its weight in proportion to weight * ideal: see `NDCG.ideal`.
+        A query with several grades is split into one query for each step between grades; these have the same
+        point. With a measure that has an `ideal`, they share the weight of the query in proportion to
+        weight * ideal: see `NDCG.ideal`.
         """
         weights: NDArray[Any] = comparisons.query_weights
         ideal = self.ranking.ideal(np.diff(comparisons.near_ptr))

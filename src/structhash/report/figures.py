@@ -29,8 +29,8 @@ _ABOUT_QUERIES = (
 )
 
 
-class _Abscissa(NamedTuple):
-    """What quality is drawn against."""
+class _Horizontal(NamedTuple):
+    """What quality is drawn against: the horizontal axis of a figure."""
 
     name: str
     of: Callable[[Line], float]
@@ -96,12 +96,12 @@ def quality_figures(
     def size(line: Line) -> float:
         return bytes_of(line, n_features) or math.nan
 
-    bits = _Abscissa("bits", lambda line: line.n_bits, "bits of a code")
-    stored = _Abscissa("bytes", size, "bytes of a row", "best for its bytes", _ABOUT_BYTES)
+    bits = _Horizontal("bits", lambda line: line.n_bits, "bits of a code")
+    stored = _Horizontal("bytes", size, "bytes of a row", "best for its bytes", _ABOUT_BYTES)
     title, best = "seconds to encode the database", "best for its time"
-    encoding = _Abscissa("encoding time", _encoding, title, best, _ABOUT_TIME, own_ticks=False)
+    encoding = _Horizontal("encoding time", _encoding, title, best, _ABOUT_TIME, own_ticks=False)
     title = "milliseconds a query"
-    asking = _Abscissa("query time", milliseconds, title, best, _ABOUT_QUERIES, own_ticks=False)
+    asking = _Horizontal("query time", milliseconds, title, best, _ABOUT_QUERIES, own_ticks=False)
     parts = [_against(x, codes, vectors, measure, colours) for x in (bits, stored)]
     for x in (encoding, asking):
         timed = _best_distances([each for each in lines if each.is_code and x.of(each) > 0], measure)
@@ -145,7 +145,7 @@ def method_colours(lines: Sequence[Line], measure: str) -> dict[str, int]:
 
 
 def _against(
-    x: _Abscissa,
+    x: _Horizontal,
     codes: dict[str, list[Line]],
     vectors: list[Line],
     measure: str,
@@ -183,7 +183,7 @@ def _against(
     return figure(title, picture, legend, link, x.note or None)
 
 
-def _vectors_name(x: _Abscissa, line: Line) -> str:
+def _vectors_name(x: _Horizontal, line: Line) -> str:
     """The float vectors, with their place where it is far from that of codes; or another line of floats."""
     if line.n_bits:
         return f"{line.method}, {line.distance}"

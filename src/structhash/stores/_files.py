@@ -1,4 +1,4 @@
-"""A file of a database that a failed export made does not stay."""
+"""Delete the file of a database that a failed export has made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["committed_or_deleted"]
 
 @contextlib.contextmanager
 def committed_or_deleted(connection: Any, path: Path, new: bool, tables: str) -> Iterator[None]:
-    """Commit a transaction after the block; if it fails, delete its file unless that was there or held a table.
+    """Commit a transaction after the block; if it fails, delete its file if it is new and held no table.
 
     The file is deleted before the connection lets go of its lock, so no other process has written into it.
 

@@ -1,8 +1,8 @@
 """Files of codes that servers read: Elasticsearch, Milvus, Qdrant, Vespa.
 
-Each function yields the lines of a file, and `write_bulk_file` writes them. No server is asked. Except in
-Qdrant, a code whose length is no multiple of 8 is as long as its bytes. The bits at the end are 0 in codes and
-must be 0 in queries, so that distances stay.
+Each function yields the lines of a file, and `write_bulk_file` writes them. Nothing is sent to a server.
+Except in Qdrant, a code has all the bits of its bytes, even where `n_bits` is no multiple of 8. The bits at the
+end are 0 in codes. They must be 0 in queries, too, so that they do not change distances.
 """
 
 from __future__ import annotations
