@@ -254,6 +254,20 @@ def sums():
     return worlds(RESULTS / "sums", stars=False)
 
 
+def queries_as_rows():
+    """mAP and precision at 10 of queries of known / of new classes, coded as queries or as rows."""
+    found = {}
+    for line in json.loads((RESULTS / "queries_as_rows.json").read_text())["lines"]:
+        found.setdefault(line["queries"], {})[line["set"]] = line
+    columns = list(next(iter(found.values())))
+    table = head("queries", "classes", *columns)
+    for queries, classes in itertools.product(found, ("known", "new")):
+        means = (found[queries][name][classes] for name in columns)
+        cells = (f"{mean['map']:.3f} / {mean['precision@10']:.3f}" for mean in means)
+        table.append(row(f"`{queries}`", classes, *cells))
+    return table
+
+
 def measures_of(world):
     """What the table of the worlds shows."""
     return {"seen": SEEN, "instances": ("recall_tenth",)}.get(world, ("map", "precision@10"))
@@ -443,6 +457,7 @@ PAGES = {
         kernel,
         worlds,
         sums,
+        queries_as_rows,
         plenty,
         prefix,
         judged,
