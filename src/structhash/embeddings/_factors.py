@@ -6,11 +6,11 @@ With the parts of `structhash.embeddings.mixture`, the inner product of a query 
     + (1 - k) (1 - k') + (2 - k / 2 - k r) near'near' + centred'centred' / 2,
 
 where k and k' are the chances that the query and the row are of a known class, r_c is the trust in the labels
-of a class, and r its mean over p(c | x). A query of a known class asks for rows of that class first, a query of
-a new class for rows of new classes that are near in the graph. Where labels are trusted fully, both count 1/2
-at k = 1/2; a sure known class counts 4, a sure new one 1. The graph counts less where the labels are trusted:
-there the order inside a class is that of the vectors. Only queries have the weights: no part of a row has a
-length above 1, so that a code describes all of them.
+of a class, and r its mean over p(c | x). A query of a known class asks for rows of that class first. A query of
+a new class asks for rows of new classes that are near in the graph. Where labels are trusted fully, the first
+two terms both reach 1/2 at k = 1/2; a sure known class counts 4, a sure new one 1. The graph counts less where
+the labels are trusted: there the order inside a class is that of the vectors. Only queries have weights, so no
+part of a row is longer than 1, and a code describes every part.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_ALIKE = 8.0  # above any product, 4 + .5 + .5, so that inexact sums have no
 def row_factors(
     P: NDArray[Any], known: NDArray[Any], near: NDArray[Any], centred: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """The numbers (n, c + 1 + m + d) of rows.
+    """The factors (n, c + 1 + m + d) of rows.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def query_factors(
     centred: NDArray[Any],
     trust: NDArray[Any],
 ) -> NDArray[np.float64]:
-    """The numbers of queries: `row_factors` with weights.
+    """The factors of queries: as `row_factors`, with weights.
 
     Parameters
     ----------

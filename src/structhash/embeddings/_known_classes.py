@@ -68,8 +68,8 @@ def fit_known_classes(
     of_class : float64 (u, c)
         The best class probabilities of the searched rows, by which those of a class are counted.
     by_sureness : bool
-        Whether the chance depends on how sure the class probabilities are. Those of left-out rows are less sure
-        where a class has so few rows that each counts.
+        Whether the chance depends on how sure the class probabilities are. Give False where classes have so few
+        rows that leaving one out makes its probabilities less sure.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def _features(
 
 
 def _as_searched(class_index: NDArray[np.int64], searched: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights (n,) of labelled rows, 1 on average, by the numbers of searched rows of each class (c,)."""
+    """Weights (n,) of labelled rows, 1 on average, that give each class its share of the searched rows (c,)."""
     sizes, n = np.bincount(class_index, minlength=len(searched)), len(class_index)
     m = min(searched.sum(), n)
     labelled, searched = sizes / n, searched / searched.sum()
@@ -152,9 +152,10 @@ def _chances(rows: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[P
     weights = np.append(weights, np.ones(len(rows) - n))
     scores, mean, coef = _leave_one_out(rows, is_labelled.astype(np.float64), weights)
     found = IsotonicRegression(y_min=LEAST_CHANCE, y_max=1 - LEAST_CHANCE).fit(scores, is_labelled, weights)
-    share = found.predict(scores[:n])
-    of_known = np.quantile(share / (1 - share), KNOWN_QUANTILE, weights=weights[:n], method="inverted_cdf")
-    steps = np.minimum(found.y_thresholds_ / (1 - found.y_thresholds_) / of_known, 1)
+    labelled_chance = found.predict(scores[:n])
+    odds = labelled_chance / (1 - labelled_chance)
+    known_odds = np.quantile(odds, KNOWN_QUANTILE, weights=weights[:n], method="inverted_cdf")
+    steps = np.minimum(found.y_thresholds_ / (1 - found.y_thresholds_) / known_odds, 1)
     fitted = {
         "known_mean": mean,
         "known_coef": coef,

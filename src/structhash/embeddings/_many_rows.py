@@ -62,8 +62,9 @@ def regress_on_anchors(
 
     The directions are the leading principal directions of the rows. The others hold little that tells classes
     apart, blur the similarities, and cost time in each comparison. A regression on a sample of rows chooses how
-    many are kept, and the bandwidth, by the likelihood of left-out labels. One half of the anchors are rows
-    alone and the rows that this regression finds most ambiguous. The other half is drawn at random.
+    many are kept, and the bandwidth, by the likelihood of left-out labels. One half of the anchors are the
+    rows that are alone in their class and the rows of which this regression is least sure. The other half is
+    drawn at random.
 
     Parameters
     ----------

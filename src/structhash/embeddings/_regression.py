@@ -45,7 +45,7 @@ def kernel_rows(X: NDArray[Any], mean: NDArray[Any], units: Any) -> NDArray[np.f
 def rows_alone(class_index: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether each row (n,) is the only one of its class; False everywhere if all are.
 
-    Left out of its own fit, such a row is never recognised, whatever the settings. It judges none.
+    Such a row is never recognised when it is left out of the fit, so it does not judge settings.
     """
     alone: NDArray[np.bool_] = (np.bincount(class_index) == 1)[class_index]
     return alone & ~alone.all()
@@ -54,8 +54,8 @@ def rows_alone(class_index: NDArray[np.int64]) -> NDArray[np.bool_]:
 def class_prior(class_index: NDArray[np.int64], alone: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Score (n_classes,) of each class before a row is seen: its share of the rows.
 
-    The class of a row alone counts as much as the largest class. By its share, what is like its only row would
-    be of the largest class, because one row adds less to the scores than the prior takes.
+    A class with one row counts as much as the largest class. With its true share, rows like that one row would
+    be given the largest class: one row adds less to the score of its class than the lower prior takes from it.
     """
     counts = np.bincount(class_index)
     counts[class_index[alone]] = counts.max()
@@ -111,7 +111,8 @@ def regress(
 
     In the coordinates of the fit, the rows A have A'A = diag(s). Their scores are H Y with H = A diag(1 / (s +
     ridge)) A'; those that leave row i out are (HY - h_ii Y)_i / (1 - h_ii). With many classes, only some
-    left-out rows judge the ridge: time and memory grow with rows times classes. Rows alone keep their part.
+    left-out rows judge the ridge: time and memory grow with rows times classes. A row alone in its class
+    is not left out.
 
     Parameters
     ----------

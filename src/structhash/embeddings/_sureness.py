@@ -23,11 +23,11 @@ _MAX_KNOWN_QUANTILE = 0.9  # beyond it, few rows are left to take the share of
 
 def spread_sureness(P: NDArray[Any]) -> NDArray[np.float32]:
     """Sorted sureness of the rows of P (n, c); of more than 1,000 rows, 1,000 values, evenly spread."""
-    return judged_rows(_sureness(P))
+    return judged_rows(_sorted_sureness(P))
 
 
 def judged_rows(rows: NDArray[Any]) -> NDArray[Any]:
-    """The rows; of more than 1,000, 1,000 of them, evenly spread."""
+    """At most 1,000 of the rows, evenly spread."""
     return rows[spread_rows(len(rows), _MAX_JUDGED_ROWS)] if len(rows) else rows
 
 
@@ -57,7 +57,7 @@ def least_new_share(known: NDArray[Any], P: NDArray[Any]) -> float:
     >>> least_new_share(known, np.array(sure * 500 + unsure * 500)) < 0.5
     True
     """
-    sureness = _sureness(P)
+    sureness = _sorted_sureness(P)
     if not len(known) or not len(sureness):
         return 0.0
     F = np.searchsorted(known, sureness, "right") / len(known)
@@ -67,6 +67,6 @@ def least_new_share(known: NDArray[Any], P: NDArray[Any]) -> float:
     return float(np.clip(bounds.max(initial=0), 0, 1))
 
 
-def _sureness(P: NDArray[Any]) -> NDArray[np.float32]:
+def _sorted_sureness(P: NDArray[Any]) -> NDArray[np.float32]:
     """Sorted largest probabilities (n,), in steps that rounding errors of embeddings cannot move far."""
     return np.sort(np.round(P.max(axis=1).astype(np.float64), _DIGITS).astype(np.float32))

@@ -181,7 +181,10 @@ class Embedding:
         return self.embed(row, state)
 
     def new_class_share(self, X: NDArray[Any], state: Params) -> float:
-        """Share of rows X (n, d) that are at least of no known class and coded badly; 0 where nothing tells."""
+        """Lower bound on the share of rows X (n, d) that are of no known class and so are coded badly.
+
+        It is 0 where nothing tells.
+        """
         return 0.0
 
     def affine(self, state: Params) -> Affine | None:

@@ -26,7 +26,7 @@ N_NEIGHBOURS = 10  # of a node in the graph
 WALK_ON = 0.99  # chance that the random walk goes on
 N_VECTORS = 128  # eigenvectors, at most
 MIN_SCALE = 0.1  # least local scale of a node, in medians: else near copies are joined only to each other
-_NO_WEIGHT = 1e30  # steps after which a weight is 0
+_TOO_FAR = 1e30  # a distance at which the weight of an edge is 0
 COSINE_SHARE = 0.5  # weight of the cosine itself, where the diffusion has weight 1
 
 
@@ -137,7 +137,7 @@ class Manifold(Embedding):
         seventh = program.step("maximum", program.step("subtract", 1.0, seventh), 0.0)
         own = program.step("maximum", program.step("sqrt", seventh), MIN_SCALE * np.median(scale))
         least = program.step("kth_largest", cosines, count)
-        too_far = program.step("multiply", program.step("greater", least, cosines), _NO_WEIGHT)
+        too_far = program.step("multiply", program.step("greater", least, cosines), _TOO_FAR)
         steps = program.step(
             "add", program.step("divide", apart, program.step("multiply", own, scale)), too_far
         )

@@ -25,9 +25,9 @@ class Metric(Embedding):
     """Rows whitened within classes and stretched between them, compared by their cosine.
 
     Let S be the covariance of rows around their class means, z = (S + ridge I)^(-1/2) (x - mean), and b the
-    variances of the class means along their principal directions of z. Each of these directions is scaled by
-    sqrt((b + 1) / (b + 2)). So the directions in which the known classes differ count most, and the others
-    still count, because they may separate new classes.
+    variances of the class means of z along the principal directions of these means. Each of these directions
+    is scaled by sqrt((b + 1) / (b + 2)). So the directions in which the known classes differ count most, and
+    the others still count, because they may separate new classes.
 
     Cross-validation over classes chooses the ridge, and whether to leave the rows as they are. The criterion is
     the share of the ten nearest rows that are of the same class, among rows of held-out classes. With fewer
@@ -37,7 +37,7 @@ class Metric(Embedding):
     References
     ----------
     Ioffe, Probabilistic linear discriminant analysis, ECCV 2006, https://doi.org/10.1007/11744085_41: the
-    scaling sqrt(b / (b + 1)) is that of its similarity.
+    scaling sqrt(b / (b + 1)) is that of its similarity; here each b is raised by 1.
 
     Examples
     --------

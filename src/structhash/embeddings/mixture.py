@@ -36,7 +36,7 @@ __all__ = ["MOST_ALIKE", "Mixture"]
 
 INSTANCE_PERPLEXITY = 20.0  # rows that count as alike a row beyond its class, as a smooth count
 TRUSTED_ROWS = 5  # labelled rows of a class from which on its labels say more than the graph
-_OF_NODES = ("nodes", "local_scale", "vectors")  # what a graph has beside the scaling of rows
+_GRAPH_ARRAYS = ("nodes", "local_scale", "vectors")  # what a graph has beside the scaling of rows
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Mixture(Embedding):
         few = unlabeled is not None and len(X) < X.shape[1] + len(sizes)  # `Metric` learns all by heart
         graph = Manifold().fit(X, class_index, unlabeled, points[:1], rng).state
         walked = Manifold().fit(X, None, unlabeled, points[:1], rng).state if few else graph
-        own = {f"walk_{name}": walked[name] if few else walked[name][:0] for name in _OF_NODES}
+        own = {f"walk_{name}": walked[name] if few else walked[name][:0] for name in _GRAPH_ARRAYS}
         state = {**posterior.state, **graph, **own, "trust": sizes / (sizes + TRUSTED_ROWS)}
         labelled, P = _Parts.of(X[left_out], state), posterior.vectors
         if unlabeled is None:
@@ -283,7 +283,7 @@ class _Parts:
 
 def _walk_graph(state: Params) -> Params:
     """The state of the graph that the walk has of its own."""
-    graph = {name: state[f"walk_{name}"] for name in _OF_NODES}
+    graph = {name: state[f"walk_{name}"] for name in _GRAPH_ARRAYS}
     return {"mean": state["mean"], "scale": state["scale"], **graph}
 
 

@@ -215,8 +215,8 @@ class Posterior(Embedding):
     def temperatures(self, class_index: NDArray[np.int64] | None) -> Temperatures:
         """Rows are coded softer the more training rows a class has.
 
-        The harmonic mean over the classes counts them, so that a rare class is not outweighed by a large one:
-        thresholds between the two lie near the large one, and softer codes would put both on one side.
+        Training rows a class are counted by their harmonic mean, so that a large class does not outweigh a rare
+        one. Thresholds between the two lie near the large one, and softer codes would put both on one side.
 
         Examples
         --------

@@ -61,7 +61,7 @@ def check_input(estimator: BaseEstimator, X: Any, keep: bool, magnitudes: tuple[
     _check_magnitudes(type(estimator).__name__, rows, magnitudes)
     vars(probe).pop("column_names_", None)
     names = _names_in(X, rows.shape[1])
-    if names is not None and ("feature_names_in_" in vars(probe) or names != _numbers(len(names))):
+    if names is not None and ("feature_names_in_" in vars(probe) or names != _numbered_names(len(names))):
         probe.column_names_ = names
     return CheckedInput(rows, columns_of(probe))
 
@@ -81,7 +81,7 @@ def training_rows(rows: NDArray[Any], keep: bool) -> NDArray[Any]:
     rows : ndarray (n, d)
         Of any number type and layout.
     keep : bool
-        Whether a type that becomes the right floats a block at a time, later, stays, such as float16.
+        Whether to keep a type such as float16, which becomes the right floats later, a block at a time.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def training_rows(rows: NDArray[Any], keep: bool) -> NDArray[Any]:
 
 
 def _are_float32(rows: NDArray[Any]) -> bool:
-    """Whether float32 holds all numbers exactly, none of them near its end."""
+    """Whether float32 holds all numbers exactly, and none is near the end of its range."""
     if float_type(rows.dtype) == np.float32:
         return True
     for block in row_slices(len(rows)):
@@ -127,7 +127,7 @@ def _names_in(X: Any, n_columns: int) -> list[str] | None:
     return [str(name) for name in names] if len(names) == n_columns else None
 
 
-def _numbers(n_columns: int) -> list[str]:
+def _numbered_names(n_columns: int) -> list[str]:
     """The names of columns that have none."""
     return [str(j) for j in range(n_columns)]
 
@@ -139,7 +139,7 @@ def _check_names(names: list[str], fitted: list[str] | None) -> None:
     """
     if fitted is None and not all(map(str.isdecimal, names)):
         return
-    needed = fitted or _numbers(len(names))
+    needed = fitted or _numbered_names(len(names))
     if names != needed:
         first = next(j for j, (name, other) in enumerate(zip(names, needed, strict=True)) if name != other)
         raise ValueError(

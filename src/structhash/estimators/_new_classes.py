@@ -24,10 +24,10 @@ class NewClassEncoder(LearnedEncoder):
     def new_class_share(self, X: Any) -> float:
         """A lower bound on the share of rows that are of no class of the training labels.
 
-        Codes that follow class probabilities say little of such rows. A row of a new class is one of which the
-        probabilities are seldom sure, so the bound compares how sure they are of these rows and of left-out
-        training rows. It holds with 99 percent confidence if the known classes are as mixed as in training.
-        Rows that differ from the training rows for another reason count, too.
+        Codes that follow class probabilities say little of such rows. Class probabilities are seldom sure of a
+        row of a new class, so the bound compares how sure they are of these rows and of left-out training rows.
+        It holds with 99 percent confidence if the known classes are as mixed as in training. Rows that differ
+        from the training rows for another reason count, too.
 
         Parameters
         ----------

@@ -76,8 +76,8 @@ class AdditiveHash(CentroidEncoder):
         Codes of the first bytes that are kept while a row is coded, at most 1,024. More take more time and are
         nearer.
     random_state : int, RandomState, Generator or None
-        Draws rows, if there are more than are learned from, and the first centroids. With labels, these are
-        10,000, otherwise 50,000.
+        Draws the first centroids, and the rows to learn from where there are more than 50,000 (with labels,
+        10,000).
     n_jobs : int or None
         Threads that code rows, in `fit` and `encode`, -1 for all cores; the result does not depend on it.
 
@@ -87,7 +87,7 @@ class AdditiveHash(CentroidEncoder):
     embedding_state_ : dict of arrays or None
         The embedding that labels gave; None without labels.
     mean_, scale_ : ndarray (m,), float
-        Rows, or their vectors in the embedding, are taken from this mean, in this unit, a power of two.
+        Mean and unit, a power of two, by which rows (with labels, their factors) are centred and scaled.
     centroids_ : ndarray (n_bytes, 256, m) float32
         The vectors; zeros follow those of a last byte with fewer than 8 bits.
     errors_ : ndarray (n_bytes,)
@@ -220,7 +220,7 @@ class AdditiveHash(CentroidEncoder):
         how = sizes, int(self.beam), rng, n_threads(self.n_jobs)
         own = None
         if rows.state is not None and self.n_bits >= _LEAST_BITS:
-            own = learn_with_first_byte(Z, _n_of_class(rows.state), *how)
+            own = learn_with_first_byte(Z, _class_part_width(rows.state), *how)
         tables, errors = own or learn_tables(Z, *how)
         facts = {"n_bits_": int(self.n_bits), "weights_": np.ones(self.n_bits), "history_": []}
         state = {} if rows.state is None else {_STATE: rows.state, "has_class_byte_": own is not None}
@@ -279,7 +279,7 @@ class AdditiveHash(CentroidEncoder):
             sizes, state = 2 ** np.array(bits_of_bytes(self.n_bits_)), self.embedding_state_
             how = self.centroids_, sizes, self.beam_
             if state is not None and self.has_class_byte_:
-                coder = FirstByteCoder(*how, _n_of_class(state))
+                coder = FirstByteCoder(*how, _class_part_width(state))
             else:
                 coder = SumCoder(*how)
             _CODERS[self] = coder
@@ -289,7 +289,7 @@ class AdditiveHash(CentroidEncoder):
         return queries_for_sums(Z, self.centroids_, self.n_bits_)
 
 
-def _n_of_class(state: Params) -> int:
+def _class_part_width(state: Params) -> int:
     """How many numbers of a row, from the first on, say its class, or that it is new."""
     return len(state["trust"]) + 1
 

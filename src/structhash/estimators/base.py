@@ -84,9 +84,9 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
     def prepare_queries(self, Q: Any, n_bits: int | None = None, reader: str = "auto") -> PreparedQueries:
         """Prepare queries for an index, which takes them in place of packed codes.
 
-        Read by their real values, queries are not cut to bits. A bit counts as much as its value says, so that
-        the same stored codes usually find more: d(q, b) = sum_j w_j |z_j| / mean|z| over the bits j in which b
-        differs from the sign of z_j. Where all |z_j| are equal this is the Hamming distance.
+        The reader ``"real"`` compares the real values z of a query with codes. A bit counts as much as its
+        value says, so the same stored codes usually find more: d(q, b) = sum_j w_j |z_j| / mean|z| over the
+        bits j in which b differs from the sign of z_j. Where all |z_j| are equal this is the Hamming distance.
 
         Parameters
         ----------
@@ -96,8 +96,8 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
             Length of the codes in the index; all bits by default.
         reader : {"auto", "bits", "real"}
             ``"real"`` reads by real values, ``"bits"`` by the bits of `encode_queries`. ``"auto"`` is what
-            `default_reader` says: ``"bits"`` for models learned with labels. For others, it is what found more
-            of the nearest rows, by the vectors, when training rows searched the others.
+            `default_reader` says: ``"bits"`` for models learned with labels. For others, it is the one of the
+            two that found more of the nearest vectors when some training rows searched the others.
 
         Returns
         -------

@@ -45,7 +45,7 @@ def encode_batch(
         A fitted model.
     batch : pyarrow.RecordBatch
     column : str, optional
-        The column of vectors; by default the only one. A model of named columns takes these, without it.
+        The column of vectors; by default the only one, or the named columns that the model was fitted to.
     id : str, optional
         The column of ids, whole numbers or text; by default `id`, or none with a warning. "none" for no ids.
     n_bits : int, optional
@@ -61,7 +61,7 @@ def encode_batch(
     Raises
     ------
     TypeError, ValueError
-        If `batch` is none, columns are not there or are several, or a value or a part of a vector is missing.
+        If `batch` is no record batch, a column is missing, several may hold the vectors, or a value is missing.
 
     Examples
     --------

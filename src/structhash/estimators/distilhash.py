@@ -115,8 +115,8 @@ class DistilHash(QueryMappingEncoder):
     embedding_ : Embedding or None
         What was distilled. None where the codes were learned from judgements.
     judged_ : bool
-        Whether codes of rows or of queries were learned from judgements. ``reason_`` says why not where y was
-        judgements.
+        Whether codes of rows or of queries were learned from judgements. Where y was judgements and they were
+        not used, ``reason_`` says why.
     reason_ : str
         Why the method took this embedding or learned from judgements; empty where a setting names the
         embedding.

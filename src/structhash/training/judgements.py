@@ -122,11 +122,11 @@ class JudgedFolds:
 def with_query_map(alone: BitFunction, folds: JudgedFolds) -> tuple[BitFunction, NDArray[np.float64]]:
     """A hash function with a query map, where that serves other queries better.
 
-    A map is learned at several ridges. Each fold judges the maps that are learned from the other three, at the
-    ridge that serves those three best, no map included: the highest mean average precision where the mean
-    nDCG@10 is not lower than without a map. A map helps where the mean average precision over all queries rises
-    by more than two standard errors, and nDCG@10 does not fall by more than one: a map to all that is relevant
-    can cost the first ten.
+    A map is learned at several ridges. Each fold judges the maps that are learned from the other three. The
+    scores of those three choose the ridge, or no map: the best has the highest mean average precision among
+    those whose mean nDCG@10 is not lower than without a map. A map helps where the mean average precision over
+    all queries rises by more than two standard errors, and nDCG@10 does not fall by more than one. The second
+    condition is there because a map towards all relevant documents can worsen the first ten results.
 
     Parameters
     ----------

@@ -34,8 +34,8 @@ class QueryLoss:
         loss(E) = mean over queries of  log sum_d exp(h'b_d / temperature) - h'r / temperature
                   + ridge / 2 ||E||^2,
 
-    where r is the mean of b over the relevant documents: the cross entropy between these, uniformly, and the
-    softmax of h'b. E = 0 is the identity.
+    where r is the mean of b over the relevant documents. This is the cross entropy between the uniform
+    distribution over the relevant documents and the softmax of h'b. E = 0 is the identity.
 
     Attributes
     ----------

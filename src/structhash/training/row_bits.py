@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 N_FIRST_CLASS_BITS = 16
-ROW_BIT_EVERY = 8  # bits after these
+ROW_BIT_EVERY = 8  # after the first class bits, every eighth bit is a row bit
 
 _PARTS = ("classes", "rows")
 _TINY = 1e-300  # divides values that are all 0
