@@ -261,10 +261,10 @@ def queries_as_rows():
         found.setdefault(line["queries"], {})[line["set"]] = line
     columns = list(next(iter(found.values())))
     table = head("queries", "classes", *columns)
-    for queries, classes in itertools.product(found, ("known", "new")):
-        means = (found[queries][name][classes] for name in columns)
+    for queries, kind in itertools.product(found, ("known", "new")):
+        means = (found[queries][name][kind] for name in columns)
         cells = (f"{mean['map']:.3f} / {mean['precision@10']:.3f}" for mean in means)
-        table.append(row(f"`{queries}`", classes, *cells))
+        table.append(row(f"`{queries}`", kind, *cells))
     return table
 
 

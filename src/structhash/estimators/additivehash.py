@@ -266,7 +266,7 @@ class AdditiveHash(CentroidEncoder):
         if len(fitted["mean_"]) != row.shape[1]:
             raise ValueError(f"'mean_' has {len(fitted['mean_'])} numbers, and a row {row.shape[1]}")
         if _STATE in fitted and fitted.get("has_class_byte_"):
-            _refuse_class_numbers(fitted["centroids_"][1:, :, : _n_of_class(fitted[_STATE])])
+            _refuse_class_numbers(fitted["centroids_"][1:, :, : _class_part_width(fitted[_STATE])])
         return fitted
 
     def _numbers(self, Z: NDArray[np.float64]) -> NDArray[np.uint8]:
