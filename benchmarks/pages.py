@@ -397,7 +397,7 @@ def query_maps():
     found = {}
     for line in json.loads((RESULTS / "query_maps.json").read_text())["rows"]:
         found.setdefault((line["set"], line["n_judged"]), []).append(line)
-    table = head("set", "judged queries", "mapped", "nDCG@10", "with", "mAP", "with")
+    table = head("set", "judged queries", "fits with a map", "nDCG@10", "nDCG@10 after", "mAP", "mAP after")
     for (name, n), lines in sorted(found.items()):
         figures = [
             f"{fmean(line[when][measure] for line in lines):.3f}"

@@ -53,9 +53,10 @@ print((rows_kept(mask) == np.flatnonzero(mask)).all())
 
 def test_a_mask_is_searched_in_place_only_where_it_keeps_many_of_many_codes(rng):
     codes, draw = np.zeros((20_000, 8), np.uint8), rng.random(20_000)
-    kept = dense_mask(draw < 0.1, codes)
-    np.testing.assert_array_equal(kept, draw < 0.1)
-    assert dense_mask((draw < 0.1)[::-1], codes).flags.c_contiguous
+    mask = dense_mask(draw < 0.1, codes)
+    np.testing.assert_array_equal(mask.kept, draw < 0.1)
+    assert mask.n_kept == (draw < 0.1).sum()
+    assert dense_mask((draw < 0.1)[::-1], codes).kept.flags.c_contiguous
     assert dense_mask(draw < 0.01, codes) is None
     assert dense_mask(draw < 0.1, np.zeros((20_000, 32), np.uint8)) is None  # picking out costs less a byte
     few = np.ones(100, bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,21 +11,29 @@ from structhash._numerics.kernels import njit
 from structhash._numerics.popcount import popcount
 from structhash.codes import as_words
 
-__all__ = ["dense_mask", "rows_kept"]
+__all__ = ["DenseMask", "dense_mask", "rows_kept"]
 
 _AT_ONCE = 8  # set bits of a word
 _LEAST_CODES, _LEAST_SHARE = 1 << 14, 1 / 128  # of a dense mask; the share is for each byte of a code
 
 
-def dense_mask(among: Any, codes: NDArray[np.uint8]) -> NDArray[np.bool_] | None:
-    """A mask of codes (n, n_bytes), in C order, that keeps many of them; None for all else.
+class DenseMask(NamedTuple):
+    """A mask (n,) in C order, and how many codes it keeps."""
+
+    kept: NDArray[np.bool_]
+    n_kept: int
+
+
+def dense_mask(among: Any, codes: NDArray[np.uint8]) -> DenseMask | None:
+    """A mask of codes (n, n_bytes) that keeps many of them; None for all else.
 
     One query passes over the codes that are not kept faster than the others can be picked out.
     """
     n, n_bytes = codes.shape
     if type(among) is not np.ndarray or among.dtype != np.bool_ or among.shape != (n,) or n < _LEAST_CODES:
         return None
-    return np.ascontiguousarray(among) if np.count_nonzero(among) >= _LEAST_SHARE * n_bytes * n else None
+    n_kept = int(np.count_nonzero(among))
+    return DenseMask(np.ascontiguousarray(among), n_kept) if n_kept >= _LEAST_SHARE * n_bytes * n else None
 
 
 def rows_kept(mask: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -32,7 +32,7 @@ from structhash.search._checks import (
     refuse_known,
     refuse_repeated,
 )
-from structhash.search._masks import dense_mask
+from structhash.search._masks import DenseMask, dense_mask
 from structhash.search._scan import Found, Tabled, nearest, nearest_tabled, within, within_tabled
 from structhash.search._text_ids import no_ids, shown
 from structhash.search.base import Index
@@ -128,8 +128,8 @@ class StoredIndex(Index):
         (array([[         0, 2147483647]], dtype=int32), array([[ 0, -1]]))
         """
         queries = self._read(codes)
-        blocks, kept = self._searched(among, len(queries) == 1 and not isinstance(queries, Tabled))
-        n = count(blocks) if kept is None else int(np.count_nonzero(kept))
+        blocks, mask = self._searched(among, len(queries) == 1 and not isinstance(queries, Tabled))
+        n = count(blocks) if mask is None else mask.n_kept
         k = check_k(k, len(queries), n)
         far, dtype = (np.inf, np.float32) if isinstance(queries, Tabled) else (NO_CODE_DISTANCE, np.int32)
         distances: NDArray[Any] = np.full((len(queries), k), far, dtype)
@@ -140,8 +140,8 @@ class StoredIndex(Index):
                 fewer = min(k, n, len(block.codes))
                 if isinstance(queries, Tabled):
                     near, rows = self._nearest_tabled(queries[part], block.codes, fewer)
-                elif kept is not None:
-                    near, rows = nearest(queries, block.codes, fewer, self._n_threads(), kept)
+                elif mask is not None:
+                    near, rows = nearest(queries, block.codes, fewer, self._n_threads(), mask.kept)
                 else:
                     near, rows = self._nearest(queries[part], block.codes, fewer)
                 found.append((near, ids_of(rows, first, block)))
@@ -206,13 +206,13 @@ class StoredIndex(Index):
 
     def _searched(
         self, among: ArrayLike | None, in_place: bool = False
-    ) -> tuple[tuple[Block, ...], NDArray[np.bool_] | None]:
+    ) -> tuple[tuple[Block, ...], DenseMask | None]:
         """The blocks to search, and the `dense_mask` of their codes where the search is to pass over others."""
         if among is None:
             return self._blocks, None
         block = self._merged()
-        if in_place and (kept := dense_mask(among, block.codes)) is not None:
-            return (block,), kept
+        if in_place and (mask := dense_mask(among, block.codes)) is not None:
+            return (block,), mask
         return (select(block, among),), None
 
     @property
