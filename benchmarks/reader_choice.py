@@ -21,6 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from structhash import DistilHash
+from structhash.evaluation import nearest_rows
 from structhash.pieces import load
 from structhash.search import Exact
 
@@ -44,14 +45,12 @@ def halves(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
 def recalls(encoder: Any, rows: np.ndarray) -> list[float]:
     """Share of the nearest rows that each reader finds when the first rows search among the others."""
     queries, others = rows[:N_QUERIES].astype(float), rows[N_QUERIES:].astype(float)
-    apart = (others**2).sum(axis=1) - 2 * queries @ others.T
-    nearest = np.argsort(apart, axis=1, kind="stable")[:, :N_NEAREST]
+    near = nearest_rows(queries, others, N_NEAREST)(slice(None))
     index, shares = Exact(BITS), []
     index.add(encoder.encode(others))
     for reader in READERS:
         _, ids = index.search(encoder.prepare_queries(queries, reader=reader), N_NEAREST)
-        hits = [len(np.intersect1d(*each)) for each in zip(ids, nearest, strict=True)]
-        shares.append(round(float(np.mean(hits)) / N_NEAREST, 4))
+        shares.append(round(float(np.take_along_axis(near, ids, axis=1).mean()), 4))
     return shares
 
 

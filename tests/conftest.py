@@ -166,6 +166,19 @@ def plain_web(serve):
     return serve(PLAIN_SERVER)
 
 
+@pytest.fixture(scope="session")
+def interpreted():
+    """A function that runs a program where numba compiles nothing, and gives what it prints."""
+
+    def run(program):
+        words, env = [sys.executable, "-W", "error", "-c", program], {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+        ran = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    return run
+
+
 _FORKS = """
 import gc, json, os, pkgutil, signal, sys, time
 import numpy, structhash.cli, structhash.search

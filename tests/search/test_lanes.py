@@ -1,9 +1,5 @@
 """Sums of one code for many queries at once."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from numba import njit
@@ -65,9 +61,5 @@ for most_by_planes in (0, 10):
 """
 
 
-def test_search_where_numba_compiles_nothing():
-    env = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    found = subprocess.run(
-        [sys.executable, "-c", INTERPRETED], env=env, capture_output=True, text=True, check=True
-    )
-    assert found.stdout == "True\nTrue\n"
+def test_search_where_numba_compiles_nothing(interpreted):
+    assert interpreted(INTERPRETED) == "True\nTrue\n"
