@@ -24,7 +24,7 @@ def test_a_product_is_the_sum_of_the_terms(parts):
     for i in range(6):
         for j in range(6):
             same = sum(trust[c] * P[i, c] * P[j, c] for c in range(3))
-            expected = 4 * k[i] ** 3 * k[j] * same + (1 - k[i]) * (1 - k[j])
+            expected = 4 * k[i] ** 3 * np.sqrt(k[j]) * same + (1 - k[i]) * (1 - k[j])
             trusted = sum(trust[c] * P[i, c] for c in range(3))
             expected += (2 - k[i] / 2 - k[i] * trusted) * (near[i] @ near[j]) + centred[i] @ centred[j] / 2
             assert products[i, j] == pytest.approx(expected)

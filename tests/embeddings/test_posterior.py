@@ -107,10 +107,16 @@ def test_vectors_at_a_temperature_are_the_softmax_of_scores_divided_by_it():
 
 def test_bits_are_learned_at_half_the_temperature_of_rows():
     found = Posterior().temperatures(np.repeat([0, 1], 500))
-    assert (found.points, found.rows, found.queries) == (8, 16, (4, 2, 1))
+    assert (found.points, found.rows) == (8, 16)
     assert Posterior().temperatures(None) == found
-    found = Posterior(temperature=3.0, max_row_temperature=5.0, query_candidates=(2.0,)).temperatures(None)
-    assert found == (3, 5, (2.0,))
+
+
+def test_queries_are_at_most_as_soft_as_rows_and_those_of_rows_come_first():
+    found = Posterior().temperatures(np.repeat([0, 1], 500)).queries
+    assert found == (16, 11.3, 8, 5.66, 4, 2.83, 2, 1.41, 1)
+    assert Posterior().temperatures(np.repeat([0, 1], 5)).queries == (8, 5.66, 4, 2.83, 2, 1.41, 1)
+    found = Posterior(temperature=3.0, max_row_temperature=5.0, query_candidates=(2.0, 5.0, 7.0))
+    assert found.temperatures(None) == (3, 5, (5, 2))
 
 
 def test_rows_are_coded_the_softer_the_more_training_rows_a_class_has():

@@ -19,7 +19,6 @@ from structhash.training.column_generation import finish, learn
 from structhash.training.distillation import embed_points, problem_from_embedding
 from structhash.training.problem import Plan
 from structhash.training.query_temperature import with_query_temperatures
-from structhash.training.selection import first_as_good
 
 X, Y = shuffle(*load_digits(return_X_y=True), random_state=0)
 
@@ -39,14 +38,15 @@ def mean_average_precision(queries, rows, relevant):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unlabeled", [None, X[300:]], ids=["alone", "unlabeled"])
-def test_the_first_candidate_as_good_as_the_best_is_taken_at_each_length(unlabeled):
+def test_the_first_candidate_about_as_good_as_the_best_is_taken_at_each_length(unlabeled):
     function, points = learned(Posterior(), unlabeled)
     found = with_query_temperatures(function, points, Y[:300])
     assert len(found.query_temperatures) == 5  # 1, 2, 4, 8 and 16 bits
     vectors, rows = points.embedded.left_out.vectors, points.embedded.left_out.rows
     relevant = Y[rows][:, None] == Y[rows]
     others = ~np.eye(300, dtype=bool)
-    candidates = [4.0, 2.0, 1.0, function.row_temperature]
+    candidates = [function.row_temperature, 11.3, 8.0, 5.66, 4.0, 2.83, 2.0, 1.41, 1.0]
+    candidates = [each for each in candidates if each <= function.row_temperature]
 
     def bits_at(temperature):
         at = points.embedding.at_temperature(vectors, temperature, {})
@@ -62,8 +62,8 @@ def test_the_first_candidate_as_good_as_the_best_is_taken_at_each_length(unlabel
                 average_precision(tie_blocks(apart[[i]][:, others[i]], relevant[[i]][:, others[i]]))[0]
                 for i in range(300)
             ]
-            precision.append(np.array(values))
-        assert chosen == candidates[first_as_good(precision)]
+            precision.append(np.mean(values))
+        assert chosen == next(t for t, value in zip(candidates, precision) if value >= max(precision) - 0.003)
     assert found.bits is function.bits
 
 
@@ -104,7 +104,8 @@ def test_where_sharpened_queries_find_less_they_are_coded_as_rows():
 
 
 @pytest.mark.slow
-def test_sharpened_queries_find_more():
+def test_sharpened_queries_find_more(monkeypatch):
+    monkeypatch.setattr(query_temperature, "TOLERANCE", 0)
     model = DistilHash(32, embedding="posterior", random_state=0).fit(X[:600], Y[:600])
     rows, queries = X[900:], X[600:900]
     relevant = Y[600:900, None] == Y[900:]
@@ -122,7 +123,8 @@ def test_sharpened_queries_find_more():
 
 
 @pytest.mark.slow
-def test_a_sharpened_query_is_nearer_to_confident_rows_of_its_likeliest_class():
+def test_a_sharpened_query_is_nearer_to_confident_rows_of_its_likeliest_class(monkeypatch):
+    monkeypatch.setattr(query_temperature, "TOLERANCE", 0)
     model = DistilHash(32, embedding="posterior", random_state=0).fit(X[:600], Y[:600])
     function = model.hash_function_
     likeliest = function.embedding.embed(X[600:], function.embedding_state).argmax(axis=1)
@@ -131,4 +133,4 @@ def test_a_sharpened_query_is_nearer_to_confident_rows_of_its_likeliest_class():
     bits = function.family.decide(features, function.bits) > 0
     asked = (function.query_bits_of(X[600:], 32) != bits[likeliest]).sum(axis=1)
     stored = (function.bits_of(X[600:]) != bits[likeliest]).sum(axis=1)
-    assert asked.mean() < 0.7 * stored.mean()
+    assert asked.mean() < 0.9 * stored.mean()

@@ -2,15 +2,16 @@
 
 With the parts of `structhash.embeddings.mixture`, the inner product of a query and a row is
 
-    4 k^3 k' sum_c r_c p(c | x) p(c | x')
+    4 k^3 sqrt(k') sum_c r_c p(c | x) p(c | x')
     + (1 - k) (1 - k') + (2 - k / 2 - k r) near'near' + centred'centred' / 2,
 
 where k and k' are the chances that the query and the row are of a known class, r_c is the trust in the labels
 of a class, and r its mean over p(c | x). A query of a known class asks for rows of that class first. A query of
-a new class asks for rows of new classes that are near in the graph. Where labels are trusted fully, the first
-two terms both reach 1/2 at k = 1/2; a sure known class counts 4, a sure new one 1. The graph counts less where
-the labels are trusted: there the order inside a class is that of the vectors. Only queries have weights, so no
-part of a row is longer than 1, and a code describes every part.
+a new class asks for rows of new classes that are near in the graph. Where labels are trusted fully, a query of
+k = 1/2 counts a sure row of its class and a row of a new class alike, 1/2; a sure known class counts 4, a sure
+new one 1. The root lets doubtful rows keep most of their class. The graph counts less where the labels are
+trusted: there the order inside a class is that of the vectors. Only queries have weights, so no part of a row
+is longer than 1, and a code describes every part.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def row_factors(
     float64 array (n, c + 1 + m + d)
     """
     k = known.astype(np.float64)[:, None]
-    return np.hstack([k * P, 1 - k, near, centred])
+    return np.hstack([np.sqrt(k) * P, 1 - k, near, centred])
 
 
 def query_factors(

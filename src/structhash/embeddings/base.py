@@ -50,7 +50,7 @@ class Temperatures(NamedTuple):
 
     points: float = 1.0  # of the vectors that bits are learned from
     rows: float = 1.0
-    queries: tuple[float, ...] = ()  # candidates, the preferred one first; the rows' temperature is one more
+    queries: tuple[float, ...] = ()  # candidates, the preferred one first; none where they are coded as rows
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ __all__ = ["MOST_ALIKE", "Mixture"]
 
 INSTANCE_PERPLEXITY = 20.0  # rows that count as alike a row beyond its class, as a smooth count
 TRUSTED_ROWS = 5  # labelled rows of a class from which on its labels say more than the graph
+SHARP_QUERIES = (4.0, 2.0, 1.0)  # temperatures of queries, the preferred one first
 _GRAPH_ARRAYS = ("nodes", "local_scale", "vectors")  # what a graph has beside the scaling of rows
 
 
@@ -203,10 +204,13 @@ class Mixture(Embedding):
         return (1 - share) * alike + share * _scaled(nearest)
 
     def temperatures(self, class_index: NDArray[np.int64] | None) -> Temperatures:
-        """Those of `Posterior`; queries are coded as rows are where no class has two rows to judge by."""
+        """Those of `Posterior`, but queries are sharp, because k holds new classes.
+
+        Queries are coded as rows are where no class has two rows to judge by.
+        """
         found = Posterior().temperatures(class_index)
         single = class_index is not None and np.bincount(class_index).max() == 1
-        return found._replace(queries=()) if single else found
+        return found._replace(queries=() if single else (*SHARP_QUERIES, found.rows))
 
     def at_temperature(self, vectors: NDArray[Any], temperature: float, state: Params) -> NDArray[Any]:
         """Probabilities around their mean, times k, beside the other parts; see `Embedding`.

@@ -12,13 +12,13 @@ from structhash.codes import hamming, pack
 from structhash.metrics import average_precision, tie_blocks, without_self
 from structhash.training.distillation import EmbeddedPoints
 from structhash.training.hash_function import HashFunction
-from structhash.training.selection import first_as_good
 
 __all__ = ["with_query_temperatures"]
 
 stages = logging.getLogger("structhash.stages")  # what is being done, in plain words
 
 MAX_ROWS = 1000  # left-out training rows that judge the candidates
+TOLERANCE = 0.003  # mean average precision that the preferred candidates may lose
 
 
 def with_query_temperatures(
@@ -27,7 +27,7 @@ def with_query_temperatures(
     """The hash function with temperatures for queries of 1, 2, 4, ... bits.
 
     Left-out training rows retrieve each other. The method takes the first candidate whose mean average
-    precision is within one standard error of the best.
+    precision is within 0.003 of the best.
 
     Parameters
     ----------
@@ -48,19 +48,23 @@ def with_query_temperatures(
     chosen = np.random.default_rng(0).permutation(len(left_out.rows))[:MAX_ROWS]
     labels = class_index[left_out.rows[chosen]]
     relevant = labels[:, None] == labels
-    temperatures = [*candidates, function.row_temperature]
-    codes = [function.scores_of_vectors(left_out.vectors[chosen], each) > 0 for each in temperatures]
+    vectors = left_out.vectors[chosen]
+    rows, *queries = (
+        function.scores_of_vectors(vectors, each) > 0 for each in (function.row_temperature, *candidates)
+    )
     found = []
     for n_bits in 2 ** np.arange(function.n_bits.bit_length()):
-        precision = [_average_precision(each, codes[-1], relevant, int(n_bits)) for each in codes]
-        found.append(temperatures[first_as_good(precision)])
+        precision = [_mean_average_precision(each, rows, relevant, int(n_bits)) for each in queries]
+        good = (t for t, value in zip(candidates, precision, strict=True) if value >= max(precision) - TOLERANCE)
+        found.append(next(good))
     return replace(function, query_temperatures=tuple(found))
 
 
-def _average_precision(
+def _mean_average_precision(
     queries: NDArray[np.bool_], rows: NDArray[np.bool_], relevant: NDArray[np.bool_], n_bits: int
-) -> NDArray[np.float64]:
-    """Average precision of each query that has another row of its class."""
+) -> float:
+    """Mean average precision of the queries that have another row of their class; 0 where none has."""
     distances = hamming(pack(queries[:, :n_bits]), pack(rows[:, :n_bits]))
     values = average_precision(tie_blocks(*without_self(distances, relevant)))
-    return values[~np.isnan(values)]
+    has_others = ~np.isnan(values)
+    return float(values[has_others].sum() / max(1, has_others.sum()))
