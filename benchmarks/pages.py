@@ -214,7 +214,7 @@ def prefix():
     return by_set("prefix")
 
 
-def worlds(folder=RESULTS / "worlds", n_bits=64, stars=True):
+def worlds(folder=RESULTS / "worlds", n_bits=64):
     """Methods in every world, a column a data set: codes of one length, and what has no length or its own."""
     found = {}
     for path in sorted(folder.glob("*.json")):
@@ -223,7 +223,7 @@ def worlds(folder=RESULTS / "worlds", n_bits=64, stars=True):
         for line in document["lines"]:
             method = label(line)
             if method and length(line, document) in (0, n_bits):
-                found.setdefault((world, method), {})[name] = of_world(line, world, stars)
+                found.setdefault((world, method), {})[name] = of_world(line, world)
     table = head("world", "measures", "method", *SETS)
     for (world, method), cells in sorted(found.items(), key=lambda item: world_order(item[0][0])):
         names = " / ".join(MEASURES[measure] for measure in measures_of(world))
@@ -247,11 +247,6 @@ def length(line, document):
 def controls():
     """What one byte with the predicted class does, and the class probabilities as floats."""
     return by_set("controls", stars=False)
-
-
-def sums():
-    """AdditiveHash where the files of the worlds lack it: no line is compared with another."""
-    return worlds(RESULTS / "sums", stars=False)
 
 
 def queries_as_rows():
@@ -280,12 +275,11 @@ def world_order(world):
     return words.index(word), int(number) if number.isdecimal() else 0, number
 
 
-def of_world(line, world, stars):
+def of_world(line, world):
     """The figures of a line, with a star where it is significantly behind."""
     if line["error"]:
         return "failed"
-    marks = {m: mark(line["p_value"][m]) if stars else "" for m in measures_of(world)}
-    return " / ".join(f"{line['mean'][m]:.3f}{marks[m]}" for m in marks)
+    return " / ".join(f"{line['mean'][m]:.3f}{mark(line['p_value'][m])}" for m in measures_of(world))
 
 
 def by_set(folder, measures=SEEN, stars=True):
@@ -456,7 +450,6 @@ PAGES = {
         controls,
         kernel,
         worlds,
-        sums,
         queries_as_rows,
         plenty,
         prefix,

@@ -1,7 +1,7 @@
 """The picture of all worlds, from the results of `worlds.py` alone; matplotlib comes with the extra `report`.
 
     cd benchmarks/results
-    python ../worlds_picture.py worlds sums worlds.png
+    python ../worlds_picture.py worlds worlds.png
 
 A world is a row with its name above it, a method is a mark: its mean over the data sets that have all methods
 there. A line joins the worst and the best.
@@ -34,13 +34,11 @@ WORLDS = {
 }
 
 
-def figures(folders, world, n_bits=64):
+def figures(folder, world, n_bits=64):
     """The measures of each method, means over the data sets that have them all, and how many sets these are."""
     found = []
-    for path in sorted(folders[0].glob(f"*_{world}.json")):
-        lines = {}
-        for folder in folders:
-            lines |= _lines(folder / path.name, n_bits)
+    for path in sorted(folder.glob(f"*_{world}.json")):
+        lines = _lines(path, n_bits)
         if lines.keys() >= METHODS.keys():
             found.append([[lines[method][measure] for measure in MEASURES] for method in METHODS])
     means = [[sum(values) / len(found) for values in zip(*of_method)] for of_method in zip(*found)]
@@ -48,11 +46,10 @@ def figures(folders, world, n_bits=64):
 
 
 def _lines(path, n_bits):
-    """The measures of each method of a file; empty where there is no file."""
-    document = json.loads(path.read_text()) if path.exists() else {"lines": []}
+    """The measures of each method of a file."""
     return {
         line["method"]: line["mean"]
-        for line in document["lines"]
+        for line in json.loads(path.read_text())["lines"]
         if not line["error"] and line["distance"] in DISTANCES and _of_length(line, n_bits)
     }
 
@@ -62,9 +59,9 @@ def _of_length(line, n_bits):
     return line["n_bits"] == n_bits or not line["method"].split("@")[0].endswith(("hash", "itq"))
 
 
-def draw(folders, plt):
+def draw(folder, plt):
     """The picture."""
-    rows = [(world, *figures(folders, world)) for world in WORLDS]
+    rows = [(world, *figures(folder, world)) for world in WORLDS]
     rows = [row for row in rows if row[2]]
     figure, panels = plt.subplots(
         1, len(MEASURES), figsize=(6.4, 1.2 + 0.55 * len(rows)), sharey=True, layout="constrained"
@@ -95,5 +92,5 @@ if __name__ == "__main__":
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    *folders, out = map(Path, sys.argv[1:])
-    draw(folders, pyplot).savefig(out, dpi=200)
+    folder, out = map(Path, sys.argv[1:])
+    draw(folder, pyplot).savefig(out, dpi=200)

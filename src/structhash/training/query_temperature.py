@@ -55,8 +55,8 @@ def with_query_temperatures(
     found = []
     for n_bits in 2 ** np.arange(function.n_bits.bit_length()):
         precision = [_mean_average_precision(each, rows, relevant, int(n_bits)) for each in queries]
-        good = (t for t, value in zip(candidates, precision, strict=True) if value >= max(precision) - TOLERANCE)
-        found.append(next(good))
+        enough = max(precision) - TOLERANCE
+        found.append(next(t for t, value in zip(candidates, precision, strict=True) if value >= enough))
     return replace(function, query_temperatures=tuple(found))
 
 
