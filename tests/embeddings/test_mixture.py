@@ -8,7 +8,7 @@ from sklearn.utils import shuffle
 from structhash import DistilHash
 from structhash.codes import hamming
 from structhash.embeddings._targets import targets_by_cosine
-from structhash.embeddings.mixture import Mixture, _same_rows
+from structhash.embeddings.mixture import Mixture
 from structhash.embeddings.posterior import Posterior
 from structhash.metrics import average_precision, precision, tie_blocks
 
@@ -16,13 +16,6 @@ X, Y = shuffle(*load_digits(return_X_y=True), random_state=0)
 DATABASE, QUERIES = slice(0, 1500), slice(1500, None)
 KNOWN = np.flatnonzero(Y[DATABASE] < 7)[:400]
 POINTS = np.arange(0, 1500, 5)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, bool])
-def test_rows_of_equal_numbers_are_the_same(dtype):
-    rows = np.array([[1, 0], [0, 0], [1, 1], [1, 0]], dtype)
-    copies, originals = _same_rows(rows, np.array([[-0.0, -0.0], [1, -0.0]]))
-    assert (copies.tolist(), originals.tolist()) == ([0, 1, 3], [1, 0, 1])
 
 
 @pytest.fixture(scope="module")

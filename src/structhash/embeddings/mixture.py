@@ -8,20 +8,26 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import float_type, normalize_rows, sample_rows
+from structhash._numerics.blocks import float_type, sample_rows
 from structhash._numerics.program import Program
 from structhash._numerics.validation import check_nonnegative
+from structhash.embeddings._evidence import (
+    GRAPH_ARRAYS,
+    Evidence,
+    Parts,
+    sharp_classes,
+    walk_graph,
+    with_searched,
+)
 from structhash.embeddings._factors import MOST_ALIKE, query_factors, row_factors
 from structhash.embeddings._known_classes import (
     chance_of_known_class,
     constant_chance,
     express_chance,
-    fit_known_classes,
 )
 from structhash.embeddings._targets import dot_products, sharpen, targets_by_cosine
 from structhash.embeddings._walk_classes import (
     express_joined_walk,
-    fit_walk_classes,
     join_walk,
     without_walk,
 )
@@ -37,7 +43,6 @@ __all__ = ["MOST_ALIKE", "Mixture"]
 INSTANCE_PERPLEXITY = 20.0  # rows that count as alike a row beyond its class, as a smooth count
 TRUSTED_ROWS = 5  # labelled rows of a class from which on its labels say more than the graph
 SHARP_QUERIES = (4.0, 2.0, 1.0)  # temperatures of queries, the preferred one first
-_GRAPH_ARRAYS = ("nodes", "local_scale", "vectors")  # what a graph has beside the scaling of rows
 
 
 @dataclass(frozen=True)
@@ -131,43 +136,35 @@ class Mixture(Embedding):
         few = unlabeled is not None and len(X) < X.shape[1] + len(sizes)  # `Metric` learns all by heart
         graph = Manifold().fit(X, class_index, unlabeled, points[:1], rng).state
         walked = Manifold().fit(X, None, unlabeled, points[:1], rng).state if few else graph
-        own = {f"walk_{name}": walked[name] if few else walked[name][:0] for name in _GRAPH_ARRAYS}
+        own = {f"walk_{name}": walked[name] if few else walked[name][:0] for name in GRAPH_ARRAYS}
         state = {**posterior.state, **graph, **own, "trust": sizes / (sizes + TRUSTED_ROWS)}
-        labelled, P = _Parts.of(X[left_out], state), posterior.vectors
+        labelled = Evidence(Parts.of(X[left_out], state), posterior.vectors, np.ones(len(left_out)))
         if unlabeled is None:
-            searched, of_points, chances = labelled, P, [np.ones(len(P))] * 2
-            n_vectors = labelled.walk.shape[1]
+            of_points, n_vectors = labelled, labelled.parts.walk.shape[1]
             state |= {**constant_chance(n_vectors), **without_walk(n_vectors, len(sizes))}
         else:
-            searched, by_rows = _Parts.of(unlabeled[points], state), Posterior().embed(unlabeled[points], state)
-            copies, originals = _same_rows(unlabeled[points], X[left_out])
-            by_rows[copies] = P[originals]  # as if the regression had not seen them
-            walk = labelled.walk if len(left_out) == len(X) else _Parts.of(X, state).walk
-            joined = fit_walk_classes(P, left_out, walk, class_index, Posterior().max_row_temperature)
-            of_points = join_walk(by_rows, searched.walk, joined.state).astype(P.dtype)
-            of_points[copies] = joined.left_out[originals]
-            both = (labelled.walk, _sharp(P)), (searched.walk, _sharp(by_rows))
-            known, *chances = fit_known_classes(*both, class_index[left_out], _sharp(of_points), not few)
-            state |= {**joined.state, **known}
-            P = joined.left_out.astype(P.dtype)
-        roots = _roots(_at_temperature(of_points, chances[1], self.temperatures(class_index).points))
+            labelled, of_points, learned = with_searched(
+                X, class_index, left_out, labelled, unlabeled[points], state, not few
+            )
+            state |= learned
+        points_at = self.temperatures(class_index).points
+        roots = _roots(_at_temperature(of_points.P, of_points.known, points_at))
         profile = roots.mean(axis=0)
         state |= {"profile": profile, "profile_scale": np.sqrt(((roots - profile) ** 2).sum(axis=1).mean())}
         state = {name: np.asarray(array, float_type(X.dtype), order="C") for name, array in state.items()}
-        left_out_vectors, vectors = labelled.vectors(P, chances[0]), searched.vectors(of_points, chances[1])
-        return Embedded(state, vectors, LeftOut(left_out, left_out_vectors))
+        return Embedded(state, of_points.vectors(), LeftOut(left_out, labelled.vectors()))
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Vectors (n, m) of rows X (n, d): class probabilities, k, and the parts of the graph."""
-        parts, P = _Parts.of(X, state), Posterior().embed(X, state)
-        known = chance_of_known_class(parts.walk, _sharp(P), state)
-        return parts.vectors(join_walk(P, parts.walk, state).astype(P.dtype), known)
+        parts, P = Parts.of(X, state), Posterior().embed(X, state)
+        known = chance_of_known_class(parts.walk, sharp_classes(P), state)
+        return Evidence(parts, join_walk(P, parts.walk, state).astype(P.dtype), known).vectors()
 
     def express(self, program: Program, X: str, temperature: float, state: Params) -> str:
         """See `Embedding.express`."""
         near = walk = Manifold().express(program, X, temperature, state)
         if len(state["walk_nodes"]):
-            walk = Manifold().express(program, X, temperature, _walk_graph(state))
+            walk = Manifold().express(program, X, temperature, walk_graph(state))
         walk = program.step("columns", walk, np.arange(state["walk_vectors"].shape[1]))
         softest = Posterior().max_row_temperature
         P = Posterior().express(program, X, softest, state)
@@ -191,7 +188,7 @@ class Mixture(Embedding):
         """The mixture of the class docstring, scaled to sum to 1 for each query."""
         P, chances, near, centred = self._split(vectors, state)
         k, at = chances.astype(np.float64), (queries, partners, multiplicities)
-        P, tiny = _sharp(P), np.finfo(np.float32).tiny
+        P, tiny = sharp_classes(P), np.finfo(np.float32).tiny
         share = self.instance_share * (k * (P**2).sum(axis=1) + 1 - k)[queries, None]
         known, trust = k[queries, None], (P @ state["trust"])[queries, None]
         P = (P * k[:, None]).astype(np.float32)
@@ -240,12 +237,12 @@ class Mixture(Embedding):
         """
         P, known, near, centred = self._split(vectors, state)
         if queries:
-            return query_factors(_sharp(P), known, near, centred, state["trust"])
-        return row_factors(_sharp(P), known, near, centred)
+            return query_factors(sharp_classes(P), known, near, centred, state["trust"])
+        return row_factors(sharp_classes(P), known, near, centred)
 
     def label_trust(self, vectors: NDArray[Any], state: Params) -> float:
         """Share of the target that labels decide where classes are known, on average of vectors (n, m)."""
-        return float((_sharp(self._split(vectors, state)[0]) @ state["trust"]).mean())
+        return float((sharp_classes(self._split(vectors, state)[0]) @ state["trust"]).mean())
 
     def known_share(self, vectors: NDArray[Any], state: Params) -> float:
         """Estimated share of these rows that are of classes with labels, from their vectors (n, m)."""
@@ -263,34 +260,6 @@ class Mixture(Embedding):
         return vectors[:, :c], vectors[:, c], vectors[:, c + 1 : end], vectors[:, end:]
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """What the graph and the rows themselves say of n rows."""
-
-    near: NDArray[Any]  # (n, m) vectors of `Manifold`, of length 1
-    walk: NDArray[Any]  # (n, v) those of the random walk alone
-    centred: NDArray[Any]  # (n, d) of length 1
-
-    @classmethod
-    def of(cls, X: NDArray[Any], state: Params) -> _Parts:
-        """The parts of rows X (n, d)."""
-        near = walk = Manifold().embed(X, state)
-        if len(state["walk_nodes"]):
-            walk = Manifold().embed(X, _walk_graph(state))
-        walk = walk[:, : state["walk_vectors"].shape[1]]
-        return cls(normalize_rows(near), walk, normalize_rows(Centered().embed(X, state)))
-
-    def vectors(self, P: NDArray[Any], known: NDArray[np.float64]) -> NDArray[Any]:
-        """The vectors of rows with class probabilities P (n, c) and chances of a known class (n,)."""
-        return np.hstack([P, known[:, None], self.near, self.centred]).astype(P.dtype)
-
-
-def _walk_graph(state: Params) -> Params:
-    """The state of the graph that the walk has of its own."""
-    graph = {name: state[f"walk_{name}"] for name in _GRAPH_ARRAYS}
-    return {"mean": state["mean"], "scale": state["scale"], **graph}
-
-
 def _roots(P: NDArray[Any]) -> NDArray[Any]:
     """Square roots of probabilities (n, c): vectors of length 1."""
     return np.sqrt(P / P.sum(axis=1, keepdims=True))
@@ -301,22 +270,7 @@ def _at_temperature(P: NDArray[Any], known: NDArray[Any], temperature: float) ->
     return sharpen(P, (Posterior().max_row_temperature / temperature) ** known[:, None])
 
 
-def _sharp(P: NDArray[Any]) -> NDArray[np.float64]:
-    """Class probabilities at temperature 1, of those that `Posterior` gives."""
-    return sharpen(P, Posterior().max_row_temperature)
-
-
 def _scaled(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows of numbers, each scaled to sum to 1."""
     scaled: NDArray[np.float64] = chances / chances.sum(axis=1, keepdims=True)
     return scaled
-
-
-def _same_rows(rows: NDArray[Any], others: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers of the rows that are also among others, and where there."""
-    dtype = np.result_type(rows, others)  # holds the numbers of both
-    rows, others = (np.ascontiguousarray(each, dtype) + dtype.type(0) for each in (rows, others))  # -0 is 0
-    places = {row.tobytes(): place for place, row in enumerate(others)}
-    found = [places.get(row.tobytes(), -1) for row in rows]
-    copies = np.flatnonzero(np.array(found) >= 0)
-    return copies, np.array(found)[copies]
