@@ -458,7 +458,7 @@ PAGES = {
         unseen,
         published,
     ),
-    "search.md": (reader_choice, rates, equal_bytes),
+    "search-numbers.md": (reader_choice, rates, equal_bytes),
     "speed.md": (speed, phases, sizes, versions),
 }
 

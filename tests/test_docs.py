@@ -29,7 +29,7 @@ def test_methods_of_result_files_are_method_specs(path):
         parse_method(name.removesuffix(" of K"))
 
 
-@pytest.mark.parametrize("name", ["baselines.md", "method.md", "results.md", "search.md", "speed.md"])
+@pytest.mark.parametrize("name", ["baselines.md", "method.md", "results.md", "search-numbers.md", "speed.md"])
 def test_pages_are_what_their_script_makes(name):
     pages, page = runpy.run_path(str(BENCHMARKS / "pages.py")), (ROOT / "docs" / name).read_text()
     assert page == pages["filled"](page, pages["PAGES"][name]), "run benchmarks/pages.py"

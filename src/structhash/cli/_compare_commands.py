@@ -36,9 +36,8 @@ _Methods = Annotated[
 _Protocol = Annotated[
     str,
     typer.Option(
-        help="seen: queries are of classes that train; unseen: of new classes; mixed-known, mixed-new: of "
-        "known or of new classes, in a database of both; few-N, tail: few labels; coarse: classes merged in "
-        "pairs; instances: nearest rows of a class; judged: Q and qrels, 5-fold; neighbours: nearest rows of X."
+        help="seen: queries are of classes that train; unseen: of new classes. Others: mixed-known, mixed-new, "
+        "few-N, tail, coarse, instances, judged, neighbours. docs/evaluation.md has a table of them."
     ),
 ]
 _Images = Annotated[

@@ -46,14 +46,14 @@ def _search(
     k: Annotated[int, typer.Option("-k", min=1, help="Neighbours of each query.")] = 10,
     model: Annotated[Path | None, typer.Option(help="The model that encodes the queries.")] = None,
     reader: Annotated[
-        str, typer.Option(help="bits, real, or a reader file (of cells; sqlite: of any reader).")
+        str, typer.Option(help="bits, real, auto, or a reader file (of cells; sqlite: of any reader).")
     ] = "bits",
     table: _Table = "codes",
     *,
     choices: Choices,
     as_json: Json = False,
 ) -> None:
-    """Find the nearest codes of each query, as search does.
+    """Find the rows whose codes are nearest to each query, as search does.
 
     A line a neighbour: query (its id or number), rank, id, distance. Equal
     distances come by id.

@@ -168,7 +168,7 @@ def _search(
     k: Annotated[int | None, typer.Option("-k", min=1, help="Neighbours a query.", show_default="10")] = None,
     radius: Annotated[
         float | None,
-        typer.Option(min=0, help="Instead of -k: all codes within this distance (bits, or sum of weights)."),
+        typer.Option(min=0, help="Instead of -k: all rows within this distance (bits, or sum of weights)."),
     ] = None,
     model: Annotated[Path | None, typer.Option(help="Encode QUERIES with this model.")] = None,
     reader: Annotated[str, typer.Option(help="bits, real, auto, or the file of a fitted reader.")] = "bits",
@@ -176,10 +176,10 @@ def _search(
         Path | None, typer.Option(help="Search only these: ids as for index, or a .npy mask.")
     ] = None,
     rescore: Annotated[
-        Path | None, typer.Option(help="Order the nearest codes by these vectors: a .npy, a row a code.")
+        Path | None, typer.Option(help="Order the nearest rows by these vectors: a .npy, a vector a row.")
     ] = None,
     factor: Annotated[
-        int | None, typer.Option(min=1, help="Codes a neighbour that --rescore orders.", show_default="10")
+        int | None, typer.Option(min=1, help="Rows a neighbour that --rescore orders.", show_default="10")
     ] = None,
     recall: _Recall = None,
     metric: Annotated[
@@ -198,7 +198,7 @@ def _search(
     choices: Choices,
     as_json: Json = False,
 ) -> None:
-    """Find the nearest codes of each query.
+    """Find the rows whose codes are nearest to each query.
 
     A line a neighbour: query (its id or number), rank, id, distance. Equal
     distances come by id.

@@ -181,10 +181,7 @@ class Embedding:
         return self.embed(row, state)
 
     def new_class_share(self, X: NDArray[Any], state: Params) -> float:
-        """Lower bound on the share of rows X (n, d) that are of no known class and so are coded badly.
-
-        It is 0 where nothing tells.
-        """
+        """See `DistilHash.new_class_share`, of rows X (n, d); by default 0, for no class probabilities."""
         return 0.0
 
     def affine(self, state: Params) -> Affine | None:

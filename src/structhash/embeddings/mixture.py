@@ -249,7 +249,7 @@ class Mixture(Embedding):
         return float(self._split(vectors, state)[1].mean())
 
     def new_class_share(self, X: NDArray[Any], state: Params) -> float:
-        """That of `Posterior` where every row counts as known; 0 where k tells known and new classes apart."""
+        """That of `Posterior` where every row counts as known; else 0, since k tells known from new classes."""
         everything_known = (state["known_chances"] == 1).all()
         return Posterior().new_class_share(X, state) if everything_known else 0.0
 

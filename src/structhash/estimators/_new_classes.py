@@ -37,7 +37,18 @@ class NewClassEncoder(LearnedEncoder):
         Returns
         -------
         float
-            From 0 to 1. 0 for embeddings other than ``"posterior"``, and where too few rows prove anything.
+            From 0 to 1. It is 0 in four cases:
+
+            - The model has no class probabilities. It learned without labels or from judgements, or it distils
+              ``"centered"``, ``"metric"`` or ``"manifold"`` (`embedding_` says so), or it is no `DistilHash`
+              and no `AdditiveHash`. Then 0 says nothing about the rows.
+            - The `unlabeled` rows of the fit taught the model to tell known from new classes
+              (``"mixture"``, and `AdditiveHash`). Then 0 says nothing about the rows, and rows of new classes
+              are coded as such. Where all `unlabeled` rows were of known classes, there is a bound.
+            - There are too few rows to prove anything. The bound allows for an error of about 1.5 / sqrt(n)
+              for n rows judged, and for as much for the training rows. Give up to 1,000 rows.
+            - Nothing in X looks new: class probabilities are as sure of these rows as of training rows. Some
+              may still be of new classes, since 0 is a lower bound, and a careful one.
         """
         check_is_fitted(self)
         return self.hash_function_.new_class_share(open_rows(self, X))

@@ -228,7 +228,7 @@ class AdditiveHash(CentroidEncoder):
         return {**scales, **facts, **learned, **state}
 
     def new_class_share(self, X: Any) -> float:
-        """See `DistilHash.new_class_share`; 0 without labels, and where `unlabeled` rows were given."""
+        """See `DistilHash.new_class_share`, which says what 0 means."""
         check_is_fitted(self)
         return self._new_class_share(open_rows(self, X))
 

@@ -207,7 +207,7 @@ class EncoderContract:
         return self.takes_supervision
 
     def new_class_share(self, X: Any) -> float:
-        """Lower bound on the share of rows X of no class of the training labels; 0 where nothing tells."""
+        """See `DistilHash.new_class_share`, which says what 0 means; by default 0."""
         return 0.0
 
     def about(self) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class BitFunction:
         raise NotImplementedError
 
     def new_class_share(self, X: NDArray[Any]) -> float:
-        """Share of rows X (n, d) that are of no class of the labels, at least; 0 where nothing tells."""
+        """See `DistilHash.new_class_share`, of rows X (n, d); by default 0, for no class probabilities."""
         return 0.0
 
     @classmethod
