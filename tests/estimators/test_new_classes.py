@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 from structhash import DistilHash, load_model
+from structhash.codes import pack
 from structhash.evaluation import code_blocks, retrieval, same_label
-from structhash.training import query_temperature
 
 X, Y = load_digits(return_X_y=True)
 KNOWN = np.flatnonzero(Y < 7)
@@ -30,14 +32,13 @@ def test_rows_of_known_classes_are_coded_without_a_warning(fitted):
     fitted.encode_queries(X)  # queries of new classes are not coded as rows
 
 
-def test_queries_of_new_classes_find_less_the_more_they_are_sharpened(fitted, monkeypatch):
+def test_queries_of_new_classes_find_less_when_they_are_sharpened(fitted):
     queries = np.flatnonzero(Y >= 7)[::4]
     database = np.setdiff1d(np.arange(len(X)), np.concatenate([queries, KNOWN[::2]]))[:900]
-    monkeypatch.setattr(query_temperature, "TOLERANCE", 0)
-    sharp = DistilHash(16, random_state=0).fit(X[KNOWN[::2]], Y[KNOWN[::2]])
+    sharp = replace(fitted.hash_function_, query_temperatures=(1.0,) * 5).query_bits_of(X[queries], 16)
     found = []
-    for code in (sharp.encode_queries, fitted.encode_queries, fitted.encode):
-        blocks = code_blocks(code(X[queries]), fitted.encode(X[database]), same_label(Y[queries], Y[database]))
+    for codes in (pack(sharp), fitted.encode_queries(X[queries]), fitted.encode(X[queries])):
+        blocks = code_blocks(codes, fitted.encode(X[database]), same_label(Y[queries], Y[database]))
         found.append(retrieval(blocks, ["precision@10"]).mean["precision@10"])
     assert found[0] + 0.15 < found[1] <= found[2]
 
