@@ -216,18 +216,20 @@ def prefix():
 
 def worlds(folder=RESULTS / "worlds", n_bits=64):
     """Methods in every world, a column a data set: codes of one length, and what has no length or its own."""
-    found = {}
+    found, splits = {}, {}
     for path in sorted(folder.glob("*.json")):
         document = json.loads(path.read_text())
         name, world = path.stem.rsplit("_", 1)
+        splits.setdefault(world, set()).add(len(document["options"]["seeds"]))
         for line in document["lines"]:
             method = label(line)
             if method and length(line, document) in (0, n_bits):
                 found.setdefault((world, method), {})[name] = of_world(line, world)
-    table = head("world", "measures", "method", *SETS)
+    table = head("world", "splits", "measures", "method", *SETS)
     for (world, method), cells in sorted(found.items(), key=lambda item: world_order(item[0][0])):
         names = " / ".join(MEASURES[measure] for measure in measures_of(world))
-        table.append(row(world, names, method, *(cells.get(name, "") for name in SETS)))
+        n_splits = " or ".join(map(str, sorted(splits[world])))
+        table.append(row(world, n_splits, names, method, *(cells.get(name, "") for name in SETS)))
     return table
 
 

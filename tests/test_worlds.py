@@ -59,7 +59,7 @@ def test_what_failed_is_tried_again(worlds, data, tmp_path, capsys):
         assert "usps_coarse.json: 1 of 2 lines failed, the others are right" in out
     assert (tmp_path / "usps_coarse.json.part").exists()
     table = runpy.run_path(str(BENCHMARKS / "pages.py"))["worlds"](tmp_path, 8)
-    assert table[-1] == f"| coarse | mAP / P@10 | `{bad}` | failed |  |  |  |  |"
+    assert table[-1] == f"| coarse | 1 | mAP / P@10 | `{bad}` | failed |  |  |  |  |"
 
 
 def test_the_table_has_every_world_in_order(worlds, data, tmp_path):
@@ -67,16 +67,16 @@ def test_the_table_has_every_world_in_order(worlds, data, tmp_path):
     for world in ("instances", "few-20", "few-2", "seen"):
         worlds["run"](data, world, tmp_path, METHODS, "64", "0")
     head, _, *rows = pages["worlds"](tmp_path)
-    assert head == "| world | measures | method | usps | isolet | mnist | cifar10_gist512 | banking77_minilm |"
-    cells = [row.strip("| ").split(" | ")[:4] for row in rows]
+    assert head == "| world | splits | measures | method | usps | isolet | mnist | cifar10_gist512 | banking77_minilm |"
+    cells = [row.strip("| ").split(" | ")[:5] for row in rows]
     methods = ["`lsh`", "`predicted_class`", "`predicted_class`, posterior", "`float`"]
     names = {"seen": "NDCG@100 / mAP", "instances": "ten nearest in the first tenth"}
     order = ("seen", "few-2", "few-20", "instances")
-    assert [row[:3] for row in cells] == [
-        [world, names.get(world, "mAP / P@10"), method] for world in order for method in methods
+    assert [row[:4] for row in cells] == [
+        [world, "1", names.get(world, "mAP / P@10"), method] for world in order for method in methods
     ]
     line = json.loads((tmp_path / "usps_few-2.json").read_text())["lines"][0]
-    assert cells[4][3] == f"{line['mean']['map']:.3f} / {line['mean']['precision@10']:.3f}"
+    assert cells[4][4] == f"{line['mean']['map']:.3f} / {line['mean']['precision@10']:.3f}"
 
 
 def test_every_world_is_a_protocol_and_a_place_in_the_table(worlds):
