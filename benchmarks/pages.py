@@ -214,7 +214,7 @@ def prefix():
     return by_set("prefix")
 
 
-def worlds(folder=RESULTS / "worlds", n_bits=64):
+def worlds(folder=RESULTS / "worlds", n_bits=64, sets=SETS):
     """Methods in every world, a column a data set: codes of one length, and what has no length or its own."""
     found, splits = {}, {}
     for path in sorted(folder.glob("*.json")):
@@ -225,12 +225,17 @@ def worlds(folder=RESULTS / "worlds", n_bits=64):
             method = label(line)
             if method and length(line, document) in (0, n_bits):
                 found.setdefault((world, method), {})[name] = of_world(line, world)
-    table = head("world", "splits", "measures", "method", *SETS)
+    table = head("world", "splits", "measures", "method", *sets)
     for (world, method), cells in sorted(found.items(), key=lambda item: world_order(item[0][0])):
         names = " / ".join(MEASURES[measure] for measure in measures_of(world))
         n_splits = " or ".join(map(str, sorted(splits[world])))
-        table.append(row(world, n_splits, names, method, *(cells.get(name, "") for name in SETS)))
+        table.append(row(world, n_splits, names, method, *(cells.get(name, "") for name in sets)))
     return table
+
+
+def second():
+    """The worlds of banking77 by a second sentence model."""
+    return worlds(RESULTS / "second", sets=("banking77_e5",))
 
 
 def label(line):
@@ -453,6 +458,7 @@ PAGES = {
         kernel,
         worlds,
         queries_as_rows,
+        second,
         plenty,
         prefix,
         judged,
