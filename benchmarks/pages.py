@@ -233,7 +233,7 @@ def worlds(folder=RESULTS / "worlds", n_bits=64, sets=SETS):
     return table
 
 
-def second():
+def second_model():
     """The worlds of banking77 by a second sentence model."""
     return worlds(RESULTS / "second", sets=("banking77_e5",))
 
@@ -458,7 +458,7 @@ PAGES = {
         kernel,
         worlds,
         queries_as_rows,
-        second,
+        second_model,
         plenty,
         prefix,
         judged,
