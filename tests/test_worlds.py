@@ -67,7 +67,8 @@ def test_the_table_has_every_world_in_order(worlds, data, tmp_path):
     for world in ("instances", "few-20", "few-2", "seen"):
         worlds["run"](data, world, tmp_path, METHODS, "64", "0")
     head, _, *rows = pages["worlds"](tmp_path)
-    assert head == "| world | splits | measures | method | usps | isolet | mnist | cifar10_gist512 | banking77_minilm |"
+    columns = "world splits measures method usps isolet mnist cifar10_gist512 banking77_minilm"
+    assert head.strip("| ").split(" | ") == columns.split()
     cells = [row.strip("| ").split(" | ")[:5] for row in rows]
     methods = ["`lsh`", "`predicted_class`", "`predicted_class`, posterior", "`float`"]
     names = {"seen": "NDCG@100 / mAP", "instances": "ten nearest in the first tenth"}

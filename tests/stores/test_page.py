@@ -66,6 +66,7 @@ def test_the_tutorial_runs(database):
 
 WEIGHTS = np.linspace(0.5, 2, 16)
 LARGE = 10_000  # codes, from which on IVF and HNSW have a structure
+REFUSALS = "takes packed codes, not prepared queries|got a decoder"
 
 
 def table_of_readers():
@@ -148,8 +149,11 @@ def test_readers_work_where_the_table_says(name, asked, tmp_path, request):
             codes = np.resize(codes, (LARGE, codes.shape[1]))
             weighted = column == "`bits` with weights" and cell == "yes"
             if cell == "no":
-                with pytest.raises((TypeError, ValueError)):
+                with pytest.raises((TypeError, ValueError), match=REFUSALS):
                     searched(place, codes, queries, weighted)
+                if column == "`bits` with weights":
+                    with pytest.raises(TypeError, match="weights"):
+                        place(16, weights=WEIGHTS)
                 continue
             distances, ids = searched(place, codes, queries, weighted)
             true = all_distances(codes, queries)
