@@ -72,7 +72,7 @@ def with_searched(
     left_out : int64 (k,)
         Numbers of the labelled rows that are left out of their own regression.
     labelled : Evidence
-        Of these, by `Posterior` alone.
+        Of these rows, by `Posterior` alone.
     searched : ndarray (u, d)
     state : dict of arrays
         Of `Posterior` and the graphs.

@@ -8,10 +8,10 @@ With the parts of `structhash.embeddings.mixture`, the inner product of a query 
 where k and k' are the chances that the query and the row are of a known class, r_c is the trust in the labels
 of a class, and r its mean over p(c | x). A query of a known class asks for rows of that class first. A query of
 a new class asks for rows of new classes that are near in the graph. Where labels are trusted fully, a query of
-k = 1/2 counts a sure row of its class and a row of a new class alike, 1/2; a sure known class counts 4, a sure
-new one 1. The root lets doubtful rows keep most of their class. The graph counts less where the labels are
-trusted: there the order inside a class is that of the vectors. Only queries have weights, so no part of a row
-is longer than 1, and a code describes every part.
+k = 1/2 counts a sure row of its class and a row of a new class alike, 1/2 each. At k = 1 a sure row of its
+class counts 4, and at k = 0 a row of a new class counts 1. The root lets doubtful rows keep most of their
+class. The graph counts less where the labels are trusted: there the order inside a class is that of the
+vectors. Only queries have weights, so no part of a row is longer than 1, and a code describes every part.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ class Embedding:
         return self.embed(row, state)
 
     def new_class_share(self, X: NDArray[Any], state: Params) -> float:
-        """See `DistilHash.new_class_share`, of rows X (n, d); by default 0, for no class probabilities."""
+        """See `DistilHash.new_class_share`, of rows X (n, d); 0 where there are no class probabilities."""
         return 0.0
 
     def affine(self, state: Params) -> Affine | None:

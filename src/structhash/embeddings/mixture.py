@@ -201,9 +201,10 @@ class Mixture(Embedding):
         return (1 - share) * alike + share * _scaled(nearest)
 
     def temperatures(self, class_index: NDArray[np.int64] | None) -> Temperatures:
-        """Those of `Posterior`, but queries are sharp, because k holds new classes.
+        """Those of `Posterior` for points and rows; for queries, sharp ones are preferred.
 
-        Queries are coded as rows are where no class has two rows to judge by.
+        A query of a new class has a small k, which keeps it from being sharpened (`at_temperature`). Where no
+        class has two rows, nothing can judge candidates, and queries are coded as rows.
         """
         found = Posterior().temperatures(class_index)
         single = class_index is not None and np.bincount(class_index).max() == 1
@@ -249,7 +250,7 @@ class Mixture(Embedding):
         return float(self._split(vectors, state)[1].mean())
 
     def new_class_share(self, X: NDArray[Any], state: Params) -> float:
-        """That of `Posterior` where every row counts as known; else 0, since k tells known from new classes."""
+        """That of `Posterior` where every row counts as known; else 0, because k tells which rows are new."""
         everything_known = (state["known_chances"] == 1).all()
         return Posterior().new_class_share(X, state) if everything_known else 0.0
 

@@ -50,7 +50,7 @@ class Posterior(Embedding):
     Bits are learned from softened probabilities, so that they can separate rows of which p is sure. Rows are
     coded at a temperature that is as high or higher, so that ambiguous rows lie between the classes, away from
     the clear ones. An ambiguous query is sharpened, so that it retrieves confident rows of its likeliest class.
-    It is sharpened no more than known classes need, because a query of a new class loses its neighbours by it.
+    It is sharpened no more than known classes need: a sharpened query of a new class loses its neighbours.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ class Posterior(Embedding):
         Of rows where a class has 100 training rows or more; between 10 and 100 the temperature rises
         geometrically.
     query_candidates : tuple of float
-        Candidate temperatures for queries, besides that of rows; the preferred one first. The method takes the
-        first one whose mean average precision on left-out training rows is within 0.003 of the best. That of
-        rows is tried before them, and candidates above it are left out. Empty: queries are coded as rows.
+        Temperatures that queries may have below that of rows; higher ones are left out. That of rows comes
+        first, then these in the order given. The method takes the first one whose mean average precision on
+        left-out training rows is within 0.003 of the best. Empty: queries are coded as rows.
 
     References
     ----------

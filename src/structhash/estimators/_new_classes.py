@@ -40,13 +40,15 @@ class NewClassEncoder(LearnedEncoder):
             From 0 to 1. It is 0 in four cases:
 
             - The model has no class probabilities. It learned without labels or from judgements, or it distils
-              ``"centered"``, ``"metric"`` or ``"manifold"`` (`embedding_` says so), or it is no `DistilHash`
-              and no `AdditiveHash`. Then 0 says nothing about the rows.
+              ``"centered"``, ``"metric"`` or ``"manifold"`` (`embedding_` says so), or it is neither a
+              `DistilHash` nor an `AdditiveHash`. Then 0 says nothing about the rows.
             - The `unlabeled` rows of the fit taught the model to tell known from new classes
               (``"mixture"``, and `AdditiveHash`). Then 0 says nothing about the rows, and rows of new classes
-              are coded as such. Where all `unlabeled` rows were of known classes, there is a bound.
+              are coded as such. If all `unlabeled` rows seemed to be of known classes, there is a bound after
+              all.
             - There are too few rows to prove anything. The bound allows for an error of about 1.5 / sqrt(n)
-              for n rows judged, and for as much for the training rows. Give up to 1,000 rows.
+              by the n rows of X that are judged, and of 1.5 / sqrt(m) by m training rows. Give up to 1,000
+              rows.
             - Nothing in X looks new: class probabilities are as sure of these rows as of training rows. Some
               may still be of new classes, since 0 is a lower bound, and a careful one.
         """

@@ -207,7 +207,7 @@ class EncoderContract:
         return self.takes_supervision
 
     def new_class_share(self, X: Any) -> float:
-        """See `DistilHash.new_class_share`, which says what 0 means; by default 0."""
+        """See `DistilHash.new_class_share`, which says what 0 means; 0 by default."""
         return 0.0
 
     def about(self) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class BitFunction:
         raise NotImplementedError
 
     def new_class_share(self, X: NDArray[Any]) -> float:
-        """See `DistilHash.new_class_share`, of rows X (n, d); by default 0, for no class probabilities."""
+        """See `DistilHash.new_class_share`, of rows X (n, d); 0 where there are no class probabilities."""
         return 0.0
 
     @classmethod
