@@ -47,8 +47,8 @@ class NewClassEncoder(LearnedEncoder):
               are coded as such. If all `unlabeled` rows seemed to be of known classes, there is a bound after
               all.
             - There are too few rows to prove anything. The bound allows for an error of about 1.5 / sqrt(n)
-              by the n rows of X that are judged, and of 1.5 / sqrt(m) by m training rows. Give up to 1,000
-              rows.
+              by the n rows of X that are judged, and of 1.5 / sqrt(m) by m training rows. So give more rows;
+              those beyond 1,000 add nothing.
             - Nothing in X looks new: class probabilities are as sure of these rows as of training rows. Some
               may still be of new classes, since 0 is a lower bound, and a careful one.
         """
