@@ -69,10 +69,9 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         """Packed codes of queries X (q, d), for search among the codes that `encode` gives.
 
         Most methods code queries as they code rows. `DistilHash` with the embedding ``"posterior"`` or
-        ``"mixture"`` may sharpen queries, by what left-out training rows find: an ambiguous query then retrieves
-        confident rows of its likeliest class.
-        Use `encode` for queries of classes without labels, to find near duplicates of a row, and where the
-        vectors reorder the first hundred hits. Parameters, returns and errors are those of `encode`.
+        ``"mixture"`` may sharpen queries: an ambiguous query then retrieves confident rows of its likeliest
+        class. Use `encode` for queries of classes without labels, to find near duplicates of a row, and where
+        the vectors reorder the first hundred hits. Parameters, returns and errors are those of `encode`.
         """
         n_bits = self._check_prefix(n_bits)
         if not self.codes_are_bits:
