@@ -63,7 +63,9 @@ def test_the_first_candidate_about_as_good_as_the_best_is_taken_at_each_length(u
                 for i in range(300)
             ]
             precision.append(np.mean(values))
-        assert chosen == next(t for t, value in zip(candidates, precision) if value >= max(precision) - 0.003)
+        best = max(precision)
+        enough = best - min(0.003, (1 - best) / 5)
+        assert chosen == next(t for t, value in zip(candidates, precision) if value >= enough)
     assert found.bits is function.bits
 
 

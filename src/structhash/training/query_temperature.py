@@ -18,7 +18,8 @@ __all__ = ["with_query_temperatures"]
 stages = logging.getLogger("structhash.stages")  # what is being done, in plain words
 
 MAX_ROWS = 1000  # left-out training rows that judge the candidates
-TOLERANCE = 0.003  # mean average precision that the preferred candidates may lose
+TOLERANCE = 0.003  # mean average precision that may be lost for a preferred candidate
+SHARE = 0.2  # of what the best lacks of 1, that may be lost
 
 
 def with_query_temperatures(
@@ -27,7 +28,7 @@ def with_query_temperatures(
     """The hash function with temperatures for queries of 1, 2, 4, ... bits.
 
     Left-out training rows retrieve each other. The method takes the first candidate whose mean average
-    precision is within 0.003 of the best.
+    precision is within 0.003 of the best, and that adds at most a fifth to what the best lacks of 1.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def with_query_temperatures(
     found = []
     for n_bits in 2 ** np.arange(function.n_bits.bit_length()):
         precision = [_mean_average_precision(each, rows, relevant, int(n_bits)) for each in queries]
-        enough = max(precision) - TOLERANCE
+        enough = max(precision) - min(TOLERANCE, SHARE * (1 - max(precision)))
         found.append(next(t for t, value in zip(candidates, precision, strict=True) if value >= enough))
     return replace(function, query_temperatures=tuple(found))
 
