@@ -135,4 +135,4 @@ def test_a_sharpened_query_is_nearer_to_confident_rows_of_its_likeliest_class(mo
     bits = function.family.decide(features, function.bits) > 0
     asked = (function.query_bits_of(X[600:], 32) != bits[likeliest]).sum(axis=1)
     stored = (function.bits_of(X[600:]) != bits[likeliest]).sum(axis=1)
-    assert asked.mean() < 0.9 * stored.mean()
+    assert asked.mean() < 0.7 * stored.mean()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +21,7 @@ __all__ = ["GRAPH_ARRAYS", "Evidence", "Parts", "sharp_classes", "walk_graph", "
 GRAPH_ARRAYS = ("nodes", "local_scale", "vectors")  # what a graph has beside the scaling of rows
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(NamedTuple):
     """What the graph and the rows themselves say of n rows."""
 
     near: NDArray[Any]  # (n, m) vectors of `Manifold`, of length 1

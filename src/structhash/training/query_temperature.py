@@ -50,12 +50,10 @@ def with_query_temperatures(
     labels = class_index[left_out.rows[chosen]]
     relevant = labels[:, None] == labels
     vectors = left_out.vectors[chosen]
-    rows, *queries = (
-        function.scores_of_vectors(vectors, each) > 0 for each in (function.row_temperature, *candidates)
-    )
-    found = []
+    codes = {t: function.scores_of_vectors(vectors, t) > 0 for t in {function.row_temperature, *candidates}}
+    rows, found = codes[function.row_temperature], []
     for n_bits in 2 ** np.arange(function.n_bits.bit_length()):
-        precision = [_mean_average_precision(each, rows, relevant, int(n_bits)) for each in queries]
+        precision = [_mean_average_precision(codes[t], rows, relevant, int(n_bits)) for t in candidates]
         enough = max(precision) - min(TOLERANCE, SHARE * (1 - max(precision)))
         found.append(next(t for t, value in zip(candidates, precision, strict=True) if value >= enough))
     return replace(function, query_temperatures=tuple(found))
