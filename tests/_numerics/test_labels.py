@@ -124,6 +124,8 @@ def test_several_labels_a_row_are_indicators_and_no_classes():
     y = [[1, 1], [0, 1], [0, 0]]
     values, class_index, indicators = read_labels(y, 3)
     assert (values.tolist(), class_index.size, indicators.tolist()) == ([0, 1], 0, np.array(y, bool).tolist())
+    assert read_labels(y, 3).of_rows.tolist() == indicators.tolist()
+    assert read_labels(["b", "a", "b"], 3).of_rows.tolist() == [1, 0, 1]
     with pytest.raises(ValueError, match="row 0 has 2 of the labels; give one label for each of the 3 rows"):
         read_classes(y, 3)
 

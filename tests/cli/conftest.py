@@ -53,6 +53,8 @@ def write_data(folder):
     np.savez(folder / "test.npz", X=X[200:500], y=Y[200:500])
     qrels = np.array([[0, 3, 2], [0, 5, 1], [1, 7, 1]])
     np.savez(folder / "judged.npz", X=X[200:260], Q=X[:2], qrels=qrels)
+    several = np.column_stack([Y % 2 == 0, Y % 3 == 0, Y > 6])[200:500]  # of several labels; 1 and 5 have none
+    np.savez(folder / "several.npz", X=X[200:500], y=several.astype(np.uint8))
     np.save(folder / "x.npy", X[200:500])
     np.save(folder / "pixels.npy", X[200:500].astype(np.uint8))
     np.save(folder / "ids.npy", np.arange(300)[::-1] * 10)

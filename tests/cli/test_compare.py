@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.metrics import average_precision_score
 
 from structhash.cli.compare import collect_results
 from structhash.evaluation import (
@@ -18,6 +19,7 @@ from structhash.evaluation import (
     compare_neighbours,
     every_method,
     parse_method,
+    seen_classes,
 )
 
 X, Y = load_digits(return_X_y=True)
@@ -376,3 +378,56 @@ def test_an_interrupt_while_the_page_is_written_says_where_finished_fits_are(run
     again = compare_here(run, out, "--report", page)
     assert (again.exit_code, again.stderr) == (0, f"note: 2 fits taken from {journal}\n")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["r.html", "r.json"]
+
+
+# several labels a row
+
+
+def labels_of(digit):
+    """The labels that several.npz gives a digit."""
+    return {
+        name
+        for name, held in (("even", digit % 2 == 0), ("three", digit % 3 == 0), ("large", digit > 6))
+        if held
+    }
+
+
+def test_several_labels_a_row(run, here, tmp_path):
+    methods = "structhash:n_near=5,itq,one_hot,float"
+    words = ("--methods", methods, "--bits", 8, "--seeds", "1", "--train", 90, "--queries", 50)
+    files = ("-o", tmp_path / "r.json", "--report", tmp_path / "r.html")
+    result = run("compare", "several.npz", *words, *files, "--measures", "map,ndcg@10")
+    assert result.exit_code == 1, result.output
+    assert "one_hot, 8 bits failed for seeds 1: ValueError: labels have shape (90, 3), and row" in result.stderr
+    assert "1 of 4 lines failed, the others are right" in result.stderr
+    found = json.loads((tmp_path / "r.json").read_text())
+    lines = {line["method"]: line for line in found["lines"]}
+    assert [bool(line["error"]) for line in found["lines"]] == [False, False, True, False]
+    rows, sets = X[200:500], [labels_of(y) for y in Y[200:500]]
+    split = seen_classes(rows, 1, 50)
+    precision = []
+    for query in split.queries:
+        relevant = np.array([bool(sets[query] & sets[other]) for other in split.database])
+        if relevant.any():
+            apart = np.linalg.norm(rows[split.database].astype(float) - rows[query], axis=1)
+            precision.append(average_precision_score(relevant, -apart))
+    assert len(precision) < 50
+    assert lines["float"]["mean"]["map"] == pytest.approx(np.mean(precision), abs=1e-3)  # some distances tie
+    assert lines["structhash:n_near=5"]["sizes"] == [[90, len(precision), 250]]
+    assert found["details"]["classes"] is None
+    assert {each["label"] for each in found["details"]["hardest"]} == {None}
+    assert "the queries have no labels, or several each" in (tmp_path / "r.html").read_text()
+    again = run("report", tmp_path / "r.json", "--data", "several.npz", "-o", tmp_path / "again.html")
+    assert again.exit_code == 0, again.output
+
+
+@pytest.mark.parametrize("protocol", ["unseen", "few-5", "coarse", "instances"])
+def test_protocols_of_classes_refuse_several_labels_a_row(assert_refused, protocol):
+    words = f"compare several.npz --methods lsh --bits 4 --seeds 0 --protocol {protocol} -o new"
+    assert_refused(words, f"protocol='{protocol}' splits rows by", "give protocol='seen', or one label a row")
+
+
+def test_protocols_that_read_no_labels_take_several(machine, here):
+    words = ("--methods", "lsh", "--bits", 4, "--seeds", 0, "--protocol", "neighbours", "--queries", 20)
+    expected = machine("compare", "x.npy", *words)["lines"][0]["mean"]
+    assert machine("compare", "several.npz", *words)["lines"][0]["mean"] == expected

@@ -118,3 +118,23 @@ def test_queries_and_judgements_come_from_files_of_their_own(machine, here, tmp_
     machine("fit", tmp_path / "x.npy", "-o", tmp_path / "a", "--bits", 8, *words)
     machine("fit", "judged.npz", "-o", tmp_path / "b", "--bits", 8)
     assert load_model(tmp_path / "a").fingerprint() == load_model(tmp_path / "b").fingerprint()
+
+
+def test_several_labels_a_row(machine, assert_refused, here, tmp_path):
+    words = ("--queries", 60, "--seed", 2, "--measures", "map,ndcg@5")
+    found = machine("evaluate", "m", "several.npz", *words)
+    labels = np.load("several.npz")["y"]
+    split, model = seen_classes(labels, 2, 60), load_model("m")
+    queries = np.array([row for row in split.queries if labels[row].any()])
+    relevance = np.array([[int(sum(labels[a] & labels[b])) for b in split.database] for a in queries])
+    codes = model.encode_queries(X[200:500][queries]), model.encode(X[200:500][split.database])
+    expected = retrieval(code_blocks(*codes, lambda rows: relevance[rows]), ["map", "ndcg@5"])
+    assert found["lines"][0]["mean"] == pytest.approx(expected.mean)
+    assert (found["n_queries"], found["n_database"], found["relevance"]) == (len(queries), 240, "labels")
+    assert len(queries) < 60
+    alone = np.zeros((300, 2), int)
+    alone[split.queries, 0] = alone[split.database, 1] = alone[split.database[0], 0] = 1
+    alone[split.database[0]] = 0
+    np.savez(tmp_path / "alone.npz", X=X[200:500], y=alone)
+    words = f"evaluate m {tmp_path / 'alone.npz'} --queries 60 --seed 2"
+    assert_refused(words, "no query shares its label with a row of the database; give more rows")

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from structhash import AdditiveHash, CGHash, DistilHash, Neighbours, Qrels, StructHash, load_model
-from structhash.io import load_codes
+from structhash.io import load_codes, read
 from structhash.pieces import names
 from structhash.training.selection import split
 
@@ -453,3 +453,38 @@ def test_a_model_that_cannot_be_saved_is_saved_elsewhere(run, here, tmp_path, mo
     monkeypatch.setattr(tempfile, "tempdir", str(other / "gone"))
     result = run("fit", "train.npz", "-o", folder / "m", "--bits", "4")
     assert result.stderr.endswith("create it first; the model is lost\n")
+
+
+@pytest.mark.parametrize("method", ["structhash:n_near=5,n_far=9", "cghash:n_near=5,n_far=9"])
+def test_several_labels_a_row_are_learned_from(run, here, tmp_path, method):
+    result = run("fit", "several.npz", "-o", tmp_path / "m", "--method", method, "--bits", 6)
+    data = read("several.npz")
+    n_without = (data.y.sum(axis=1) == 0).sum()
+    assert (result.exit_code, result.stderr.count("\n")) == (0, 1), result.output
+    assert f"warning: {n_without} of 300 points have no relevant or no irrelevant partner" in result.stderr
+    kind = StructHash if method.startswith("structhash") else CGHash
+    expected = kind(6, n_near=5, n_far=9, random_state=0).fit(data.X, data.y)
+    np.testing.assert_array_equal(load_model(tmp_path / "m").encode(data.X), expected.encode(data.X))
+
+
+def test_several_labels_a_row_do_not_disturb_methods_that_need_none(done, here, tmp_path):
+    for name, file in (("a", "several.npz"), ("b", "x.npy")):
+        done("fit", file, "-o", tmp_path / name, "--method", "itq", "--bits", 6)
+    assert load_model(tmp_path / "a").fingerprint() == load_model(tmp_path / "b").fingerprint()
+
+
+def test_a_method_of_one_label_a_row_refuses_several(assert_refused):
+    words = "fit several.npz -o new --method one_hot --bits 6"
+    assert_refused(words, "labels have shape (300, 3), and row ", "give one label for each of the 300 rows")
+
+
+@pytest.mark.slow
+def test_settings_are_tried_by_several_labels_a_row(run, here, tmp_path):
+    words = ("--method", "structhash:n_near=5,n_far=9", "--bits", 4, "--tune", 0.001, "--json")
+    result = run("fit", "several.npz", "-o", tmp_path / "m", *words)
+    assert result.exit_code == 0, result.output
+    data, (learn, judge) = read("several.npz"), split(300, 0)
+    fitted = StructHash(4, n_near=5, n_far=9, random_state=0).fit(data.X[learn], data.y[learn])
+    tried = json.loads(result.stdout)["tried"]
+    assert tried[0]["map"] == pytest.approx(fitted.score(data.X[judge], data.y[judge]))
+    assert tried[-1]["map"] is None

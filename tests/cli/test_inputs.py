@@ -75,13 +75,18 @@ def test_which_methods_learn_without_labels(spec, expected):
     assert learns_without_labels(parse_method(spec)) is expected
 
 
-def test_labels_are_one_value_a_row():
+def test_labels_are_one_value_a_row_or_indicators():
     y = np.array(["a", "b", "a", "c"])
+    several = np.array([[1, 1, 0], [0, 0, 0], [0, 1, 0], [1, 0, 0]])
+    found = check_labels(Dataset(X, several), FILE, "why")
+    assert found.dtype == bool
+    assert found.tolist() == several.astype(bool).tolist()
+    assert check_labels(Dataset(X, np.eye(4)), FILE, "why").tolist() == [0, 1, 2, 3]
     assert check_labels(Dataset(X, y), FILE, "why").tolist() == y.tolist()
     assert check_labels(Dataset(X, y[:, None]), FILE, "why").tolist() == y.tolist()
     for bad, part in (
         (None, "d.npz holds no labels y, but why; use a .npz or .csv with y"),
-        (np.zeros((4, 2)), r"y of d.npz: labels have shape \(4, 2\), and row 0 has 0 of the labels"),
+        (np.full((4, 2), 3), r"y of d.npz: labels of shape \(4, 2\) must be 0 or 1"),
         (np.array([0, 1, np.nan, 1]), "y of d.npz: y holds NaN in row 2"),
     ):
         with pytest.raises(ValueError, match=part):

@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import average_precision_score, ndcg_score
 from sklearn.metrics.pairwise import euclidean_distances
 
 from structhash import HashEncoder, StructHash
@@ -298,3 +298,69 @@ def test_arguments_of_another_kind_are_refused_before_the_first_fit(change, mess
     allowed = {"methods": ["float"], "X": np.eye(8), "y": np.arange(8) % 2, "bits": [4]}
     with pytest.raises((TypeError, ValueError), match=message):
         compare(**{**allowed, **change})
+
+
+# several labels a row
+
+SETS = [
+    {f"digit {y}"} | ({"odd"} if y % 2 else set()) | ({"dark"} if x.sum() > 320 else set())
+    for x, y in zip(X, Y)
+]
+SETS = [set() if i % 9 == 0 else labels for i, labels in enumerate(SETS)]
+NAMES = sorted(set.union(*SETS))
+INDICATORS = np.array([[int(name in labels) for name in NAMES] for labels in SETS])
+
+
+def test_several_labels_are_judged_by_how_many_are_shared():
+    measures = ["map", "precision@5", "ndcg@10"]
+    (found,) = compare(["float"], JITTERED, INDICATORS, seeds=[2], measures=measures, n_queries=40)
+    split = seen_classes(np.zeros(len(X)), 2, 40)
+    queries = [row for row in split.queries.tolist() if SETS[row]]
+    assert len(queries) < 40
+    assert found.found.queries == queries
+    assert found.sizes == (260, len(queries), 260)
+    for place, row in enumerate(queries):
+        apart = np.linalg.norm(JITTERED[split.database] - JITTERED[row], axis=1)
+        grades = np.array([len(SETS[row] & SETS[other]) for other in split.database])
+        assert found.found.grades[place] == grades[apart.argsort()[:10]].tolist()
+        expected = [
+            average_precision_score(grades > 0, -apart),
+            (grades[apart.argsort()[:5]] > 0).mean(),
+            ndcg_score(2.0 ** grades[None] - 1, -apart[None], k=10),
+        ]
+        assert [found.scores.per_query[name][place] for name in measures] == pytest.approx(expected)
+
+
+def test_methods_learn_from_the_indicators_of_their_rows():
+    several = f"structhash:{PARTNERS}"
+    options = {"bits": [6], "seeds": [1], "measures": ["map"], "n_train": 90}
+    (found,) = compare([several], X, INDICATORS, **options)
+    split = seen_classes(np.zeros(len(X)), 1, n_train=90)
+    encoder = StructHash(6, n_near=5, n_far=5, random_state=1).fit(X[split.train], INDICATORS[split.train])
+    queries = [row for row in split.queries if SETS[row]]
+    codes = [np.unpackbits(encoder.encode(X[rows]), axis=1) for rows in (queries, split.database)]
+    distances = (codes[0][:, None] != codes[1]).sum(axis=2)
+    relevant = np.array([[bool(SETS[a] & SETS[b]) for b in split.database] for a in queries])
+    assert found.scores.mean == pytest.approx(retrieval([(distances, relevant)], ["map"]).mean)
+
+
+def test_a_method_of_one_label_a_row_fails_in_its_own_line():
+    options = {"bits": [4], "seeds": [0], "measures": ["map"]}
+    lines = list(compare(["one_hot", "itq"], X, INDICATORS, **options, failures="keep"))
+    assert "of the labels; give one label for each of the 225 rows; DistilHash" in lines[0].error
+    assert lines[1].error == ""
+    assert lines[1].scores.mean["map"] > 0
+
+
+def test_training_rows_may_lack_a_label():
+    split = seen_classes(np.zeros(len(X)), 0, n_train=60)
+    rare = INDICATORS.copy()
+    rare[split.train, NAMES.index("odd")] = 0
+    (found,) = compare([f"structhash:{PARTNERS}"], X, rare, bits=[4], seeds=[0], measures=["map"], n_train=60)
+    assert 0 < found.scores.mean["map"] < 1
+
+
+def test_alternatives_are_chosen_by_several_labels():
+    spec = f"structhash:{PARTNERS},ranking=auc|ndcg"
+    (found,) = compare([spec], X, INDICATORS, bits=[4], seeds=[0], measures=["map"], n_train=90)
+    assert found.chosen.startswith("StructHash(")

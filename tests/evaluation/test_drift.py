@@ -9,7 +9,7 @@ from scipy.stats import mannwhitneyu, ttest_1samp
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import euclidean_distances
 
-from structhash import AdditiveHash, DistilHash
+from structhash import AdditiveHash, DistilHash, StructHash
 from structhash.evaluation import judge_drift, seen_classes
 from structhash.evaluation._shifts import bit_shift, distance_shift
 from structhash.pieces import load
@@ -244,3 +244,38 @@ def test_sums_learned_from_labels_are_judged_by_labels():
     assert found.verdict == "keep"
     assert found.gain.measure == "precision@10"
     assert judge_drift(AdditiveHash(16, random_state=0).fit(X[OLD]), X[NEW]).gain.measure == "recall@10"
+
+
+@pytest.mark.slow
+def test_several_labels_a_row_are_judged_by_shared_labels():
+    settings = {"n_near": 5, "n_far": 9, "random_state": 0}
+    several = np.column_stack([Y % 2 == 0, Y % 3 == 0, Y > 6]).astype(int)  # 1 and 5 have none
+    old, rows, labels = StructHash(8, **settings).fit(X[:200], several[:200]), X[NEW], several[NEW]
+    found = judge_drift(old, rows, labels, k=5, random_state=0).gain
+    split = seen_classes(rows, 0, 1000)
+    fitted_on, searched = np.array_split(split.database, 2)
+    queries = split.queries[labels[split.queries].sum(axis=1) > 0]
+    fresh = StructHash(8, **settings).fit(rows[fitted_on], labels[fitted_on])
+    relevant = np.array(
+        [
+            [bool(set(np.flatnonzero(labels[a])) & set(np.flatnonzero(labels[b]))) for b in searched]
+            for a in queries
+        ]
+    )
+    for each, value in ((old, found.model), (fresh, found.refit)):
+        codes = [np.unpackbits(each.encode(rows[some]), axis=1) for some in (queries, searched)]
+        distances = (codes[0][:, None] != codes[1]).sum(axis=2)
+        expected = expected_share_of_ties(distances, relevant, 5)
+        assert value == pytest.approx(expected.mean())
+    assert (found.measure, found.n_queries) == ("precision@5", len(queries))
+    assert len(queries) < len(split.queries)
+
+
+def expected_share_of_ties(distances, relevant, k):
+    """Share of relevant rows among the first k, by the mean over the orders of ties; one value a query."""
+    found = []
+    for apart, hits in zip(distances, relevant):
+        limit = np.sort(apart)[k - 1]
+        inside, tied = apart < limit, apart == limit
+        found.append((hits[inside].sum() + (k - inside.sum()) * hits[tied].mean()) / k)
+    return np.array(found)

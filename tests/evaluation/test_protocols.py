@@ -111,3 +111,26 @@ def test_coarse_labels_teach_and_fine_labels_judge():
     assert coarse.scores.mean == seen.scores.mean
     with pytest.raises(ValueError, match="the data have 2 classes; give at least 3"):
         list(compare(["float"], X, Y % 2, "coarse"))
+
+
+SEVERAL = np.column_stack([Y % 2, Y % 3 == 0, Y > 5]).astype(int)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_protocols_that_look_at_no_class_take_several_labels_a_row(name):
+    protocol = find_protocol(name)
+    assert protocol.takes_several_labels == (name == "seen")
+    if protocol.takes_several_labels:
+        for one, two in zip(protocol.draw(SEVERAL, 3), protocol.draw(Y, 3), strict=True):
+            np.testing.assert_array_equal(one, two)
+        return
+    row, n_labels = next((i, sum(labels)) for i, labels in enumerate(SEVERAL.tolist()) if sum(labels) != 1)
+    message = (
+        f"protocol='{name}' splits rows by their class, and row {row} of y has {n_labels} of 3 labels; "
+        "give protocol='seen', or one label a row"
+    )
+    with pytest.raises(ValueError, match=message):
+        compare(["float"], X, SEVERAL, name)
+    one_hot = np.eye(8, dtype=int)[Y]  # these are classes
+    (a,), (b,) = (compare(["float"], X, y, name, seeds=[1], n_queries=60) for y in (one_hot, Y))
+    assert a.scores.mean == b.scores.mean

@@ -13,6 +13,7 @@ from structhash.evaluation import (
     judged_relevance,
     retrieval,
     same_label,
+    shared_labels,
 )
 from structhash.evaluation.scoring import check_measures
 
@@ -251,3 +252,74 @@ def test_one_row_far_away_does_not_tie_the_others():
 def test_rows_that_are_all_the_same_tie():
     ((found, _),) = float_blocks(np.ones((2, 3)), np.ones((4, 3)), same_label(np.zeros(2), np.zeros(4)))
     assert (found == found[:, :1]).all()
+
+
+# several labels a row
+
+
+def indicators(n, n_labels=5, seed=0):
+    """Labels as sets, and as indicators; some rows have none."""
+    rng = np.random.default_rng(seed)
+    sets = [set(np.flatnonzero(rng.random(n_labels) < 0.35).tolist()) for _ in range(n)]
+    return sets, np.array([[int(label in each) for label in range(n_labels)] for each in sets])
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32])
+def test_the_grade_is_the_number_of_shared_labels(dtype):
+    (asked, Q), (held, Y) = indicators(6), indicators(30, seed=1)
+    assert set() in held
+    relevance = shared_labels(Q.astype(dtype), Y.astype(dtype))
+    expected = np.array([[len(a & b) for b in held] for a in asked])
+    assert expected.max() > 1
+    for rows in (slice(0, 6), slice(2, 4), np.array([5, 0])):
+        found = relevance(rows)
+        assert found.dtype == np.int64
+        np.testing.assert_array_equal(found, expected[rows])
+
+
+def test_measures_of_shared_labels_are_those_of_scikit_learn_and_of_a_loop():
+    rng = np.random.default_rng(0)
+    (asked, Q), (held, Y) = indicators(6), indicators(30, seed=1)
+    asked[3], Q[3] = set(), 0
+    queries, vectors = rng.standard_normal((6, 4)), rng.standard_normal((30, 4))
+    names = ["map", "precision@5", "recall@5", "ndcg@10", "ndcg_paper@10"]
+    found = retrieval(float_blocks(queries, vectors, shared_labels(Q, Y)), names).per_query
+    for query, apart in enumerate(euclidean_distances(queries, vectors)):
+        grades = np.array([len(asked[query] & each) for each in held])
+        if not grades.any():
+            assert not asked[query]
+            assert [found[name][query] for name in names] == pytest.approx(
+                [np.nan, 0, np.nan, np.nan, np.nan], nan_ok=True
+            )
+            continue
+        order, hits = grades[apart.argsort()], grades > 0
+        paper = np.array([1.0, *(1 / np.log2(rank) for rank in range(2, 11))])
+        best = np.sort(grades)[::-1]
+        expected = [
+            average_precision_score(hits, -apart),
+            (order[:5] > 0).mean(),
+            (order[:5] > 0).sum() / hits.sum(),
+            ndcg_score(2.0 ** grades[None] - 1, -apart[None], k=10),
+            (paper * (2.0 ** order[:10] - 1)).sum() / (paper * (2.0 ** best[:10] - 1)).sum(),
+        ]
+        assert [found[name][query] for name in names] == pytest.approx(expected)
+
+
+def test_more_shared_labels_than_there_are_grades_have_the_highest_grade():
+    relevance = shared_labels(np.ones((1, 60)), np.tri(60, 60))
+    assert relevance(slice(0, 1)).tolist() == [[*range(1, 53), *[52] * 8]]
+    assert retrieval([(np.arange(60)[None], relevance(slice(0, 1)))], ["map"]).mean == {"map": 1}
+
+
+@pytest.mark.parametrize(
+    ("Q", "Y", "message"),
+    [
+        (np.ones((2, 3)), np.ones((4, 2)), r"shapes \(2, 3\) and \(4, 2\); give \(q, L\) and \(n, L\)"),
+        (np.ones(3), np.ones((4, 3)), r"shapes \(3,\) and \(4, 3\)"),
+        (np.ones((2, 3)), np.full((4, 3), 2), "Y holds 2: give 0 or 1, .* or use same_label"),
+        (np.full((2, 3), np.nan), np.ones((4, 3)), "Y_queries holds nan: give 0 or 1"),
+    ],
+)
+def test_what_are_no_indicators_is_refused(Q, Y, message):
+    with pytest.raises(ValueError, match=message):
+        shared_labels(Q, Y)

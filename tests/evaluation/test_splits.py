@@ -9,6 +9,7 @@ from structhash.evaluation import (
     seen_classes,
     unseen_classes,
 )
+from structhash.evaluation.splits import labelled_queries
 
 
 @pytest.mark.parametrize("n", [4, 7, 40, 1000])
@@ -100,3 +101,17 @@ def test_too_few_rows_are_refused():
         seen_classes(np.arange(3))
     with pytest.raises(ValueError, match="the 2 classes left for retrieval have 2 rows; give at least 4"):
         unseen_classes(np.arange(5))
+
+
+def test_queries_without_a_label_are_left_out():
+    Y = np.random.default_rng(0).random((80, 3)) < 0.3
+    split = seen_classes(Y, 1, n_queries=15)
+    found = labelled_queries(split, Y)
+    assert found.queries.tolist() == [row for row in split.queries if set(Y[row]) != {False}]
+    assert 0 < len(found.queries) < 15
+    assert found.train is split.train
+    assert found.database is split.database
+    assert labelled_queries(split, np.zeros(80)) is split  # 0 is a label
+    Y[split.queries] = False
+    with pytest.raises(ValueError, match="none of the 15 queries has a label; give more rows with labels"):
+        labelled_queries(split, Y)

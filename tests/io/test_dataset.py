@@ -17,6 +17,12 @@ def test_facts_name_only_what_is_there():
     assert (whole["labels"], whole["classes"], whole["queries"], whole["judgements"]) == ("<U1", 2, 1, 2)
 
 
+def test_the_columns_of_indicators_are_counted_as_classes():
+    y = np.array([[1, 1, 0], [0, 0, 0], [0, 1, 0]])
+    assert Dataset(X, y).facts()["classes"] == 3
+    assert Dataset(X, np.array([[4], [7], [4]])).facts()["classes"] == 2
+
+
 def test_check_dataset_converts_the_rows_and_the_queries_and_keeps_the_rest():
     y, qrels = np.array([1, 2, 3]), np.array([[0, 1, 2]])
     data = check_dataset(Dataset(X.astype(np.int8), y, X[:1].astype(np.int64), qrels, ["a", "b"]), Path("d"))

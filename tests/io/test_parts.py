@@ -97,3 +97,11 @@ def test_parts_with_other_columns_are_refused(tmp_path, function):
     np.savez(tmp_path / "r.npz", X=X, Q=X)
     with pytest.raises(ValueError, match=r"q\.npz holds queries"):
         read(tmp_path / "*.npz")
+
+
+def test_parts_with_other_numbers_of_labels_are_refused(tmp_path):
+    for name, n_labels in (("a", 3), ("b", 3), ("c", 4)):
+        np.savez(tmp_path / f"{name}.npz", X=X, y=np.ones((len(X), n_labels)))
+    assert read(tmp_path / "[ab].npz").y.shape == (2 * len(X), 3)
+    with pytest.raises(ValueError, match=r"c\.npz has other columns, labels or ids than .*a\.npz"):
+        read(tmp_path / "*.npz")

@@ -170,3 +170,22 @@ def test_the_first_as_good_is_the_first_within_a_standard_error_of_the_best():
     assert first_as_good([best, best + 1]) == 1
     assert first_as_good([np.zeros(0), np.zeros(0)]) == 0
     assert first_as_good([short, best], errors=2) == 0
+
+
+def test_several_labels_a_row_judge_alternatives():
+    rng = np.random.default_rng(0)
+    indicators, rows = rng.random((8, 3)) < 0.7, rng.standard_normal((8, 4))
+    indicators[:, 0] = True  # any two rows share a label, also the two that judge
+    fitted = []
+
+    class Takes(StructHash):
+        def fit(self, X, y):
+            fitted.append(y)
+            return self
+
+        def score(self, X, y):
+            return float(len(y))
+
+    learn, _ = split(8, 0)
+    assert [each.score for each in trials([Takes()], rows, indicators, 0)] == [2.0]
+    np.testing.assert_array_equal(fitted[0], indicators[learn])

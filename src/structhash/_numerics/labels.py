@@ -45,6 +45,11 @@ class RowLabels(NamedTuple):
     class_index: NDArray[np.int64]
     indicators: NDArray[np.bool_] | None = None
 
+    @property
+    def of_rows(self) -> NDArray[Any]:
+        """The labels, an entry a row: int64 (n,), or bool (n, L) where some row has none or several."""
+        return self.class_index if self.indicators is None else self.indicators
+
 
 def read_labels(y: Any, n_rows: int) -> RowLabels:
     """Read labels of any type.
@@ -125,7 +130,7 @@ def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         row = int((indicators.sum(axis=1) != 1).argmax())
         raise ValueError(
             f"labels have shape {indicators.shape}, and row {row} has {indicators[row].sum()} of the labels; "
-            f"give one label for each of the {n_rows} rows; in Python, StructHash and CGHash take several, too"
+            f"give one label for each of the {n_rows} rows; DistilHash, StructHash and CGHash take several, too"
         )
     return values, index
 

@@ -23,10 +23,10 @@ from structhash.evaluation.scoring import (
     every_distance,
     judged_relevance,
     prepared_blocks,
+    relevance_by_labels,
     retrieval,
-    same_label,
 )
-from structhash.evaluation.splits import seen_classes
+from structhash.evaluation.splits import labelled_queries, seen_classes
 from structhash.io import Dataset, suffixes
 
 __all__ = ["evaluate"]
@@ -149,8 +149,9 @@ def _read_task(data: Dataset, path: Path, n_queries: int, seed: int) -> _Task:
         relevance = judged_relevance(read_judgements(data, path), len(data.Q), len(data.X))
         return _Task("judgements", data.Q, data.X, relevance)
     y = check_labels(data, path, "an evaluation needs them (or queries Q and judgements qrels)")
-    split = seen_classes(y, seed, n_queries)
-    if not np.isin(y[split.queries], y[split.database]).any():
+    split = labelled_queries(seen_classes(y, seed, n_queries), y)
+    asked, held = y[split.queries], y[split.database]
+    if not (np.isin(asked, held) if y.ndim == 1 else asked & held.any(axis=0)).any():
         raise ValueError(f"{path}: no query shares its label with a row of the database; give more rows")
-    relevance = same_label(y[split.queries], y[split.database])
+    relevance = relevance_by_labels(asked, held)
     return _Task("labels", data.X[split.queries], data.X[split.database], relevance)

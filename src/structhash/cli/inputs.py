@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.labels import read_classes
+from structhash._numerics.labels import read_labels
 from structhash._numerics.validation import describe, join_names
 from structhash.cli._options import Choices
 from structhash.estimators.base import HashEncoder
@@ -143,7 +143,7 @@ def where_labels_are(data: Dataset) -> str:
 
 
 def check_labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:
-    """Labels of a data set, one value a row.
+    """Labels of a data set, checked.
 
     Parameters
     ----------
@@ -155,22 +155,23 @@ def check_labels(data: Dataset, path: Path, why: str) -> NDArray[Any]:
 
     Returns
     -------
-    ndarray (n,)
+    ndarray (n,) or bool (n, L)
+        One value a row, or indicators where some row has none or several labels.
 
     Raises
     ------
     ValueError
-        If there are none, or they are not one value a row.
+        If there are none, or `read_labels` refuses them.
     """
     if data.y is None:
         raise ValueError(
             f"{path} holds no labels y, but {why}; {where_labels_are(data) or 'use a .npz or .csv with y'}"
         )
     try:
-        values, index = read_classes(data.y, len(data.X))
+        labels = read_labels(data.y, len(data.X))
     except ValueError as error:
         raise ValueError(f"y of {path}: {error}") from None
-    return values[index]
+    return labels.values[labels.class_index] if labels.indicators is None else labels.indicators
 
 
 def read_judgements(data: Dataset, path: Path) -> NDArray[np.int64]:

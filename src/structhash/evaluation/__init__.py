@@ -22,6 +22,7 @@ from structhash.evaluation.scoring import (
     prepared_blocks,
     retrieval,
     same_label,
+    shared_labels,
 )
 from structhash.evaluation.splits import (
     Split,
@@ -79,6 +80,7 @@ __all__ = [
     "retrieval",
     "same_label",
     "seen_classes",
+    "shared_labels",
     "split_specs",
     "summarise",
     "tail_classes",

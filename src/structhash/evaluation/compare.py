@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.interrupts import interrupted
-from structhash._numerics.labels import read_classes
+from structhash._numerics.labels import read_labels
 from structhash._numerics.matrices import read_matrix
 from structhash._numerics.validation import MAX_BITS, check_count, check_list, describe
 from structhash.evaluation.found import FirstFound, Found
 from structhash.evaluation.instances import inside_class, nearest_in_class
 from structhash.evaluation.methods import Method, as_method, code_traits
-from structhash.evaluation.protocols import Protocol, find_protocol
+from structhash.evaluation.protocols import PROTOCOLS, Protocol, find_protocol
 from structhash.evaluation.query_time import query_seconds
 from structhash.evaluation.reading import read_codes
 from structhash.evaluation.scoring import (
@@ -26,9 +26,10 @@ from structhash.evaluation.scoring import (
     Scores,
     check_measures,
     float_blocks,
+    relevance_by_labels,
     retrieval,
-    same_label,
 )
+from structhash.evaluation.splits import labelled_queries
 
 __all__ = ["Fit", "Request", "Result", "Task", "check_request", "compare", "measure_task", "run_fits"]
 
@@ -241,7 +242,8 @@ def compare(
     methods : iterable of str or Method
         Method specs, see `parse_method`: ``"structhash:ranking=auc"``, ``"itq@database"``, ``"float"``.
     X, y : arrays (n, d), (n,)
-        Rows and their labels, as `fit` takes them.
+        Rows and labels, as `fit` takes them. With ``"seen"``, y may be indicators (n, L): `shared_labels`
+        judges, and queries without a label are left out.
     protocol : str
         One of `PROTOCOLS`, such as ``"seen"``, or ``"few-5"`` for 5 labelled rows a class; see `find_protocol`.
     bits : iterable of int
@@ -265,20 +267,33 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        If a name or a number is not allowed, or y is not one label a row.
+        If a name or a number is not allowed, or y is not one label a row where the protocol needs that.
 
     Examples
     --------
     >>> [each.distance for each in compare(["float", "lsh"], np.eye(8), np.arange(8) % 2, bits=[4], seeds=[0])]
     ['L2', 'plain']
     """
-    X = read_matrix(X)
-    _, class_index = read_classes(y, len(X))
-    world = find_protocol(protocol)
+    X, world = read_matrix(X), find_protocol(protocol)
+    labels = _read_labels(protocol, world, y, len(X))
     sizes = _check_sizes(protocol, world, n_queries, n_train)
-    names = _check_measures(protocol, world, measures)
-    request = check_request(methods, bits, seeds, names, ties, failures, finished, on_fit)
-    return run_fits(request, _fits(request, X, class_index, world, sizes))
+    measures = _check_measures(protocol, world, measures)
+    request = check_request(methods, bits, seeds, measures, ties, failures, finished, on_fit)
+    return run_fits(request, _fits(request, X, labels, world, sizes))
+
+
+def _read_labels(name: str, protocol: Protocol, y: Any, n_rows: int) -> NDArray[Any]:
+    """The class index (n,), or indicators (n, L) where the protocol takes rows with several labels or none."""
+    labels = read_labels(y, n_rows)
+    if labels.indicators is not None and not protocol.takes_several_labels:
+        counts = labels.indicators.sum(axis=1)
+        row = int((counts != 1).argmax())
+        able = [f"protocol={each!r}" for each, other in PROTOCOLS.items() if other.takes_several_labels]
+        raise ValueError(
+            f"protocol={name!r} splits rows by their class, and row {row} of y has {counts[row]} of "
+            f"{labels.indicators.shape[1]} labels; give {' or '.join(able)}, or one label a row"
+        )
+    return labels.of_rows
 
 
 def _check_sizes(name: str, protocol: Protocol, n_queries: int, n_train: int | None) -> dict[str, int]:
@@ -319,9 +334,9 @@ def _fits(
 
 def _draw_task(X: NDArray[Any], y: NDArray[Any], protocol: Protocol, seed: int, sizes: dict[str, int]) -> Task:
     """The split of one seed, with the labels that teach and the relevance that judges."""
-    train, queries, database = protocol.draw(y, seed, **sizes)
+    train, queries, database = labelled_queries(protocol.draw(y, seed, **sizes), y)
     labels = y if protocol.training_labels is None else protocol.training_labels(y, seed)
-    relevance = same_label(y[queries], y[database])
+    relevance = relevance_by_labels(y[queries], y[database])
     ranked: Callable[[Iterable[Block]], Iterable[Block]] = iter
     database_rows = None if protocol.inside_class else database
     if protocol.inside_class:

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 from sklearn.base import clone
 
-from structhash._numerics.labels import read_classes
+from structhash._numerics.labels import read_labels
 from structhash._numerics.matrices import read_matrix
 from structhash._numerics.validation import check_count, check_nonnegative
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation._shifts import BitShift, DistanceShift, bit_shift, distance_shift
 from structhash.evaluation.neighbours import nearest_rows
-from structhash.evaluation.scoring import every_distance, retrieval, same_label
-from structhash.evaluation.splits import seen_classes
+from structhash.evaluation.scoring import every_distance, relevance_by_labels, retrieval
+from structhash.evaluation.splits import labelled_queries, seen_classes
 
 __all__ = ["Drift", "RefitGain", "judge_drift"]
 
@@ -101,9 +101,10 @@ def judge_drift(
         Fitted.
     X : array (n, d)
         New rows, at least 200, that the model has not seen.
-    y : array (n,), optional
-        Their labels. They count for a model that was learned from labels: a document is then relevant if it has
-        the label of the query, and the refit learns from them. Else the k nearest rows are relevant.
+    y : array (n,) or (n, L), optional
+        Their labels, or 0/1 indicators. They count for a model that was learned from labels: a document is then
+        relevant if it has a label of the query, and the refit learns from them. Queries without a label are
+        left out. For other models the k nearest rows are relevant.
     training : array (m, d), optional
         The rows that the model was fitted on, or a part of them.
     k : int
@@ -159,7 +160,10 @@ def _check_rows(encoder: HashEncoder, X: Any, name: str) -> NDArray[Any]:
 
 def _refit_gain(encoder: HashEncoder, X: NDArray[Any], y: Any, k: int, seed: int) -> RefitGain:
     """Fit the same method on a part of the new rows, and ask both models the same queries."""
+    labels = None if y is None else read_labels(y, len(X)).of_rows
     split = seen_classes(X[:, 0], seed, _MAX_QUERIES)
+    if labels is not None:
+        split = labelled_queries(split, labels)
     fitted_on, searched = np.array_split(split.database, 2)
     queries, rows = X[split.queries], X[searched]
     settings = {
@@ -167,13 +171,13 @@ def _refit_gain(encoder: HashEncoder, X: NDArray[Any], y: Any, k: int, seed: int
         **({"random_state": seed} if "random_state" in encoder.get_params() else {}),
     }
     refit: HashEncoder = clone(encoder).set_params(**settings)
-    if y is None:
+    if labels is None:
         refit.fit(X[fitted_on], None)
         measure, relevance = f"recall@{k}", nearest_rows(queries, rows, k)
     else:
-        _, classes = read_classes(y, len(X))
-        refit.fit(X[fitted_on], classes[fitted_on])
-        measure, relevance = f"precision@{k}", same_label(classes[split.queries], classes[searched])
+        refit.fit(X[fitted_on], labels[fitted_on])
+        measure = f"precision@{k}"
+        relevance = relevance_by_labels(labels[split.queries], labels[searched])
     values = []
     for each in (encoder, refit):
         _, blocks = next(every_distance(each, queries, rows, relevance))

@@ -81,8 +81,9 @@ class Method(NamedTuple):
 
         Parameters
         ----------
-        X, y : ndarrays (n, d), (n,)
-            Training rows and their labels; y is None where there are none.
+        X, y : ndarrays (n, d), (n,) or (n, L)
+            Training rows and their labels; y is None where there are none. Indicators (n, L) are of several
+            labels a row.
         n_bits : int
             Length of the code; 0 for the length that the encoder has.
         seed : int

@@ -41,6 +41,8 @@ class Protocol(NamedTuple):
         Whether the number of training rows can be set.
     measures : tuple of str
         What is measured by default.
+    takes_several_labels : bool
+        Whether y may be indicators (n, L): `draw` then counts the rows and asks for no class.
     """
 
     draw: Callable[..., Split]
@@ -48,10 +50,11 @@ class Protocol(NamedTuple):
     inside_class: bool = False
     takes_n_train: bool = True
     measures: tuple[str, ...] = MEASURES
+    takes_several_labels: bool = False
 
 
 PROTOCOLS: dict[str, Protocol] = {
-    "seen": Protocol(seen_classes),
+    "seen": Protocol(seen_classes, takes_several_labels=True),
     "unseen": Protocol(unseen_classes),
     "mixed-known": Protocol(mixed_known_classes),
     "mixed-new": Protocol(mixed_new_classes),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from structhash import metrics
@@ -31,8 +31,10 @@ __all__ = [
     "index_distances",
     "judged_relevance",
     "prepared_blocks",
+    "relevance_by_labels",
     "retrieval",
     "same_label",
+    "shared_labels",
 ]
 
 MEASURES = ("ndcg_paper@100", "precision@100", "map", "pr_area")
@@ -154,6 +156,55 @@ def same_label(y_queries: NDArray[Any], y: NDArray[Any]) -> Relevance:
     """Relevance by labels: a document is relevant to a query that has the same label."""
     wanted, found = np.asarray(y_queries), np.asarray(y)
     return lambda rows: wanted[rows, None] == found[None]
+
+
+def shared_labels(Y_queries: ArrayLike, Y: ArrayLike) -> Relevance:
+    """Relevance by several labels: the grade of a document is the number of labels that it shares with a query.
+
+    A measure that knows only relevant and irrelevant documents counts those that share at least one label. The
+    gain of ``ndcg@k`` and ``ndcg_paper@k`` is 2^number - 1. The grade of more than 52 labels is 52, the highest
+    that measures take.
+
+    Parameters
+    ----------
+    Y_queries, Y : arrays (q, L), (n, L) of 0/1
+        Which of L labels each query and each document has. A row without a label is relevant to no query.
+
+    Returns
+    -------
+    callable
+        Takes a slice or an array of query numbers and returns int64 grades (q, n).
+
+    Raises
+    ------
+    ValueError
+        If the arrays are not 0/1, or differ in L.
+
+    Examples
+    --------
+    >>> shared_labels([[1, 1, 0]], [[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 0, 0]])(slice(0, 1))
+    array([[2, 1, 0, 0]])
+    """
+    wanted, found = np.asarray(Y_queries), np.asarray(Y)
+    if wanted.ndim != 2 or found.ndim != 2 or wanted.shape[1] != found.shape[1]:
+        raise ValueError(
+            f"indicators have shapes {wanted.shape} and {found.shape}; give (q, L) and (n, L), with the same L"
+        )
+    for name, each in (("Y_queries", wanted), ("Y", found)):
+        if (other := each[(each != 0) & (each != 1)]).size:
+            raise ValueError(f"{name} holds {other[0]}: give 0 or 1, which labels a row has; or use same_label")
+    rows_with = csr_array(found.T == 1).astype(np.int64)  # of each label
+
+    def grades(rows: Any) -> NDArray[np.int64]:
+        shared = csr_array(wanted[rows] == 1).astype(np.int64) @ rows_with
+        return np.minimum(shared.toarray(), metrics.MAX_GRADE)
+
+    return grades
+
+
+def relevance_by_labels(y_queries: NDArray[Any], y: NDArray[Any]) -> Relevance:
+    """`shared_labels` where labels are indicators, else `same_label`."""
+    return same_label(y_queries, y) if np.ndim(y) == 1 else shared_labels(y_queries, y)
 
 
 def judged_relevance(judgements: NDArray[Any], n_queries: int, n_documents: int) -> Relevance:

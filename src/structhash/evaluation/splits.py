@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from structhash._numerics.labels import read_classes
 
-__all__ = ["Split", "mixed_known_classes", "mixed_new_classes", "seen_classes", "unseen_classes"]
+__all__ = [
+    "Split",
+    "labelled_queries",
+    "mixed_known_classes",
+    "mixed_new_classes",
+    "seen_classes",
+    "unseen_classes",
+]
 
 _SEEN_SHARE = 0.75  # of the classes, on which the protocols with new classes train
 
@@ -39,8 +46,8 @@ def seen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_train:
 
     Parameters
     ----------
-    y : ndarray (n,)
-        Labels; only their number counts.
+    y : ndarray (n,) or (n, L)
+        Labels; only the number of rows counts.
     seed : int
         Draws the split.
     n_queries : int
@@ -63,6 +70,33 @@ def seen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_train:
     n_queries = min(n_queries, len(y) // 4)
     database = order[n_queries:]
     return Split(database[:n_train], order[:n_queries], database)
+
+
+def labelled_queries(split: Split, y: NDArray[Any]) -> Split:
+    """Leave out the queries that have no label.
+
+    Parameters
+    ----------
+    split : Split
+    y : ndarray (n,) or bool (n, L)
+        One label a row, or indicators of L labels.
+
+    Returns
+    -------
+    Split
+        The training rows and the database are those of `split`.
+
+    Raises
+    ------
+    ValueError
+        If no query is left.
+    """
+    if y.ndim == 1:
+        return split
+    asked = split.queries[y[split.queries].any(axis=1)]
+    if not len(asked):
+        raise ValueError(f"none of the {len(split.queries)} queries has a label; give more rows with labels")
+    return split._replace(queries=asked)
 
 
 def unseen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_train: int = 4000) -> Split:

@@ -98,7 +98,7 @@ def join_datasets(path: Path, parts: Sequence[Path], found: Sequence[Dataset]) -
 
 def _columns_of(data: Dataset) -> tuple[Any, ...]:
     """What parts must have in common."""
-    kinds = [None if each is None else each.dtype.kind for each in (data.y, data.ids)]
+    kinds = [None if each is None else (each.dtype.kind, *each.shape[1:]) for each in (data.y, data.ids)]
     return data.X.shape[1], data.names, data.label, *kinds
 
 

@@ -57,7 +57,9 @@ class Dataset(NamedTuple):
         facts: dict[str, Any] = {"kind": "data", "rows": len(self.X), "features": self.X.shape[1]}
         facts["dtype"] = str(self.X.dtype)
         if self.y is not None:
-            facts |= {"labels": str(self.y.dtype), "classes": len(np.unique(self.y))}
+            indicators = self.y.ndim == 2 and self.y.shape[1] > 1
+            n_classes = self.y.shape[1] if indicators else len(np.unique(self.y))
+            facts |= {"labels": str(self.y.dtype), "classes": n_classes}
         if self.ids is not None:
             facts["ids"] = "text" if self.ids.dtype == object else str(self.ids.dtype)
         if self.Q is not None:

@@ -99,7 +99,7 @@ def _behind(
     if not details:
         return [missing(_NO_DETAILS)]
     if details[part] is None:
-        return [missing("This is left out: the queries have no labels.")]
+        return [missing("This is left out: the queries have no labels, or several each.")]
     names = [line_name(lines[place]) for place in details["lines"]]
     if part == "hardest":
         return hardest(details, names)

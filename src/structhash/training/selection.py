@@ -55,8 +55,8 @@ def trials(
     ----------
     encoders : iterable of HashEncoder
         Alternatives in the order in which they are tried. They do not change: copies are fitted.
-    X, y : arrays (n, d) and (n,)
-        Rows and labels.
+    X, y : arrays (n, d) and (n,) or (n, L)
+        Rows and labels, or indicators of several labels a row.
     seed : int
         Of the `split`.
     limit : float
@@ -79,7 +79,7 @@ def trials(
         If no two of the held-out rows have the same label, or an alternative cannot be fitted or scored.
     """
     learn, judge = split(len(X), seed)
-    if len(np.unique(y[judge])) == len(judge):
+    if np.ndim(y) == 1 and len(np.unique(y[judge])) == len(judge):
         raise ValueError(
             f"alternatives are judged on a quarter of the {len(X)} rows, but no two of these {len(judge)} have "
             "the same label; give more rows of each class, or one setting, such as a number for C"
