@@ -475,7 +475,7 @@ def test_several_labels_a_row_do_not_disturb_methods_that_need_none(done, here, 
 
 def test_a_method_of_one_label_a_row_refuses_several(assert_refused):
     words = "fit several.npz -o new --method one_hot --bits 6"
-    assert_refused(words, "labels have shape (300, 3), and row ", "give one label for each of the 300 rows")
+    assert_refused(words, "labels have shape (300, 3), and row ", "take several")
 
 
 @pytest.mark.slow
