@@ -44,6 +44,7 @@ def peers():
         if about["source"] != PAPER:  # the class gives an address
             source = f"[{source}]({about['source'].replace('doi:', 'https://doi.org/')})"
         learns = "labels" if get_tags(encoder()).target_tags.required else "vectors"
+        learns += ", several a row" * getattr(encoder, "takes_several_labels", False)
         lines.append(row(f"`{name}`", about["what"], source, learns, distances(encoder), encoder.settings_from))
     return lines
 

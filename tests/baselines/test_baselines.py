@@ -187,7 +187,7 @@ def test_number_of_bits(baseline, n_bits, digits):
 )
 def test_other_supervision_is_refused(name, digits):
     X, y = digits
-    message = "learns from one label a row; Labels is for StructHash and CGHash"
+    message = "learns from labels of rows; Labels is for StructHash and CGHash"
     with pytest.raises(TypeError, match=message):
         BASELINES[name]().fit(X, Labels(y))
 

@@ -20,7 +20,7 @@ def digits():
 def eigenproblem(X, y, ridge):
     """The correlations and directions as the eigenvalue problem that the docstring states."""
     Z = (X - X.mean(axis=0)) / np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
-    Y = (y[:, None] == np.unique(y)).astype(float)
+    Y = y if y.ndim == 2 else (y[:, None] == np.unique(y)).astype(float)
     C = np.cov(np.hstack([Z, Y]).T)
     d = Z.shape[1]
     diagonal = ridge * np.eye(len(C))
@@ -41,6 +41,23 @@ def test_directions_solve_the_eigenvalue_problem(digits, ridge, n_bits):
     W, found = _canonical_directions(Z, np.eye(10)[y], ridge, n_bits)
     np.testing.assert_allclose(found, r[:k], rtol=1e-6)
     np.testing.assert_allclose(np.abs(W), np.abs(vectors[:, :k] * r[:k]), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("ridge", [1e-6, 1e-3])
+def test_several_labels_solve_the_eigenvalue_problem(digits, ridge):
+    """As many directions as labels, where classes have one less; 1 has no label."""
+    X, y = digits[0][:500], digits[1][:500]
+    Y = np.column_stack([y % 2 == 0, y > 4, np.isin(y, [2, 3, 5, 7]), y % 3 == 0]).astype(float)
+    assert set(Y.sum(axis=1)) == {0, 1, 2, 3}
+    encoder = CCA_ITQ(16, ridge=ridge, random_state=0).fit(X, Y)
+    _, r, vectors = eigenproblem(X, Y, ridge)
+    assert encoder.correlations_.shape == (4,)
+    np.testing.assert_allclose(encoder.correlations_, r[:4], rtol=1e-6)
+    planes = encoder.planes_.astype(float).T @ encoder.rotation_.T  # W, since RR' = I, up to scale and signs
+    W = vectors[:, :4] * r[:4]
+    np.testing.assert_allclose(
+        np.abs(planes / np.linalg.norm(planes)), np.abs(W / np.linalg.norm(W)), rtol=1e-3, atol=1e-6
+    )
 
 
 def test_without_a_ridge_it_is_scikit_learns_cca(digits):

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from structhash.baselines import COSDISH, ITQ, LSH
+from structhash.baselines.base import TrainingRows
 from structhash.baselines.cosdish import _balanced_signs, _column_codes, _learn_codes, _ridge_weights
 from structhash.estimators.loading import load_model
 
@@ -18,6 +19,11 @@ from structhash.estimators.loading import load_model
 def digits():
     X, y = load_digits(return_X_y=True)
     return X[:400], y[:400], X[400:900], y[400:900]
+
+
+def rows_of(y, indicators=None):
+    """Training rows that have nothing but labels."""
+    return TrainingRows(np.empty((len(y), 0)), np.empty(0), np.unique(y), y, indicators)
 
 
 def symmetric(rng, m):
@@ -101,7 +107,7 @@ def test_columns_against_loops():
 def test_other_rows_minimise_the_absolute_error():
     """For S in {-1, 1}: two classes of equal size; after one alternation, by enumeration."""
     y, n_bits = np.arange(24) % 2, 5
-    B = _learn_codes(y, n_bits, 1, 1, np.random.default_rng(4))
+    B = _learn_codes(rows_of(y), n_bits, 1, 1, np.random.default_rng(4))
     rng = np.random.default_rng(4)
     rng.random((24, n_bits))
     columns = rng.choice(24, n_bits, replace=False)
@@ -110,6 +116,30 @@ def test_other_rows_minimise_the_absolute_error():
     for i in np.setdiff1d(np.arange(24), columns):
         errors = np.abs(n_bits * S[i] - every @ B[columns].T).sum(axis=1)
         assert np.abs(n_bits * S[i] - B[columns] @ B[i]).sum() == errors.min()
+
+
+@pytest.mark.parametrize("n_bits", [6, 50])  # columns are some of the rows, or all
+def test_several_labels_against_a_dense_similarity(n_bits):
+    """Rows are similar where the sets of their labels meet; one has no label, one has all."""
+    Y = np.random.default_rng(7).random((40, 5)) < 0.25
+    Y[3], Y[5] = False, True
+    sets = [set(np.flatnonzero(row).tolist()) for row in Y]
+    alike = np.array([[bool(one & other) for other in sets] for one in sets])
+    assert not alike[3].any()
+    rng = np.random.default_rng(1)
+    B = np.where(rng.random((40, n_bits)) < 0.5, 1.0, -1.0)
+    for _ in range(4):
+        columns = rng.choice(40, min(n_bits, 40), replace=False)
+        others = np.setdiff1d(np.arange(40), columns)
+        r = alike[:, columns].sum() / (~alike[:, columns]).sum()
+        S = np.where(alike[:, columns], 1.0, -r)
+        for _ in range(2):
+            G = B[others]
+            B[columns] = _column_codes(S[columns], S[others].T @ G, G.T @ G)
+            pull = S[others] @ B[columns]
+            B[others] = np.where(np.abs(pull) < 1e-9, G, np.sign(pull))
+    found = _learn_codes(rows_of(np.empty(40), Y), n_bits, 4, 2, np.random.default_rng(1))
+    np.testing.assert_array_equal(found, B)
 
 
 def test_objective_falls():
@@ -121,7 +151,7 @@ def test_objective_falls():
         return ((16 * S - B @ B.T) ** 2).mean()
 
     start = np.where(np.random.default_rng(1).random((200, 16)) < 0.5, 1.0, -1.0)
-    end = _learn_codes(y, 16, 10, 3, np.random.default_rng(1))
+    end = _learn_codes(rows_of(y), 16, 10, 3, np.random.default_rng(1))
     assert loss(end) < 0.7 * loss(start)
     inside, outside = (end @ end.T)[alike].mean(), (end @ end.T)[~alike].mean()
     assert inside > 14
@@ -133,7 +163,7 @@ def test_hash_function_is_ridge_on_standardised_features(digits, rows):
     X, y, other, _ = digits
     X, y = X[:rows], y[:rows]  # with constant features, and with fewer rows than features
     encoder = COSDISH(n_bits=12, random_state=3).fit(X, y)
-    B = _learn_codes(y, 12, 10, 3, np.random.default_rng(3))
+    B = _learn_codes(rows_of(y), 12, 10, 3, np.random.default_rng(3))
     scale = np.sqrt((len(X) - 1) / len(X))
     Z = StandardScaler().fit_transform(X) * scale
     np.testing.assert_allclose(
@@ -170,7 +200,7 @@ def test_trees(digits, tmp_path):
     encoder.set_params(function="trees", n_trees=10).fit(X, y)
     assert not hasattr(encoder, "planes_")
     assert encoder.score(other, y_other) > linear + 0.05
-    B = _learn_codes(y, 16, 10, 3, np.random.default_rng(0))
+    B = _learn_codes(rows_of(y), 16, 10, 3, np.random.default_rng(0))
     assert np.mean(encoder.transform(X) == (B > 0)) > 0.93
     encoder.save(tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").encode(other), encoder.encode(other))

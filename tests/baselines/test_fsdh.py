@@ -32,17 +32,25 @@ def test_codes_are_the_best(parts, nu):
     np.testing.assert_array_equal(FSDH(nu=nu)._step(B, Y, F, W), best)
 
 
-def test_labels_step_is_ridge(parts):
+@pytest.mark.parametrize("several", [False, True])
+def test_labels_step_is_ridge(parts, several):
     B, Y, *_ = parts
+    if several:
+        Y = (np.random.default_rng(6).random(Y.shape) < 0.4).astype(float)
+        assert set(Y.sum(axis=1)) >= {0, 1, 2, 3}
     W, loss = FSDH(ridge=0.3)._regress(B, Y)
     other = Ridge(alpha=0.3, fit_intercept=False).fit(Y, B).coef_.T
     np.testing.assert_allclose(W, other, atol=1e-12)
     assert loss == pytest.approx(np.linalg.norm(B - Y @ other) ** 2 + 0.3 * np.linalg.norm(other) ** 2)
 
 
+@pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("nu", [1e-5, 0.3])
-def test_loss_never_rises(digits, nu):
-    losses = FSDH(n_bits=16, nu=nu, max_iter=10, random_state=1).fit(*digits[:2]).losses_
+def test_loss_never_rises(digits, nu, several):
+    X, y = digits[:2]
+    if several:
+        y = np.column_stack([y % 2 == 0, y > 4, y % 3 == 0])
+    losses = FSDH(n_bits=16, nu=nu, max_iter=10, random_state=1).fit(X, y).losses_
     assert len(losses) > 2
     assert (np.diff(losses) <= 1e-9 * losses[0]).all()
 

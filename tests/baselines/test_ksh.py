@@ -68,6 +68,48 @@ def test_residual_against_dense(small):
     np.testing.assert_allclose(R.times(*parts), dense @ v, atol=1e-10)
 
 
+def by_sets(Y):
+    """S of rows that may have several labels: 1 where the sets of their labels meet, else -1."""
+    sets = [set(np.flatnonzero(row).tolist()) for row in Y]
+    return np.array([[1.0 if one & other else -1.0 for other in sets] for one in sets])
+
+
+def test_residual_of_several_labels_against_dense():
+    rng = np.random.default_rng(0)
+    sets = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 0, 1]])
+    label = rng.integers(0, 4, 60)
+    S, alike = by_sets(sets[label]), np.array([[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1.0]])
+    Y = sign(rng.standard_normal((3, 60)))
+    dense, v = 5 * S - Y.T @ Y, rng.standard_normal(60)
+    R = Residual(5, 4, label, Y, alike)
+    value, *parts = R.along(v)
+    assert value == pytest.approx(v @ dense @ v)
+    np.testing.assert_allclose(R.times(*parts), dense @ v, atol=1e-10)
+
+
+@pytest.mark.parametrize("max_rows", [200, 10_000])
+def test_several_labels_fit_the_similarity_by_sets(digits, max_rows):
+    """Losses are those of S from sets, and each bit is at least as good as the spectral one of dense R."""
+    X, y = digits[0][:300], digits[1][:300]
+    labels = np.column_stack([y % 2 == 0, y > 4, np.isin(y, [2, 3, 5, 7])])  # 1 has none, 6 and 8 have two
+    encoder = KSH(n_bits=6, n_anchors=40, max_rows=max_rows, random_state=0).fit(X, labels)
+    drawn = np.random.default_rng(0).permutation(300)[:200] if max_rows == 200 else np.arange(300)
+    anchors = encoder.kernel_["anchors"] + encoder.kernel_["center"]
+    distances = ((X[drawn, None] - anchors[None]) ** 2).sum(axis=2)
+    K = np.exp(-distances / (2 * distances.mean()))
+    K -= K.mean(axis=0)
+    S = by_sets(labels[drawn])
+    assert 0 < (S.max(axis=1) < 0).sum() < len(S)
+    R, Y = 6 * S, []
+    for a, record in zip(encoder.coef_, encoder.history_, strict=True):
+        got, spectral = sign(K @ a), sign(K @ eigh(K.T @ R @ K, K.T @ K)[1][:, -1])
+        assert got @ R @ got >= spectral @ R @ spectral - 1e-9
+        Y.append(got)
+        R = R - np.outer(got, got)
+        assert record["loss"] == pytest.approx(np.mean((np.array(Y).T @ np.array(Y) / 6 - S) ** 2))
+    assert encoder.history_[-1]["loss"] < 0.8
+
+
 def test_ascent_climbs_to_a_stationary_point(small):
     K, y, S = small
     R = Residual(4, 10, y, np.empty((0, 60)))

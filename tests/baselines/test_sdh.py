@@ -32,7 +32,7 @@ def plain(X, y, n_bits, seed, ridge=1.0, nu=1e-5, kernel_ridge=1e-2, sigma=0.4, 
     Z = np.array([x / np.sqrt((x**2).sum()) for x in X])
     anchors = Z[rng.choice(len(Z), len(Z), replace=False)]
     B = np.where(rng.random((len(Z), n_bits)) < 0.5, 1.0, -1.0)
-    Y = (y[:, None] == np.unique(y)).astype(float)
+    Y = y if y.ndim == 2 else (y[:, None] == np.unique(y)).astype(float)
     phi = np.hstack([similarities(Z, anchors, sigma), np.ones((len(Z), 1))])
 
     def regress(A, T, weight):
@@ -69,6 +69,30 @@ def test_against_loops(digits):
     np.testing.assert_allclose(encoder.coef_, P[:-1].T, atol=1e-8)
     phi = similarities(other / np.linalg.norm(other, axis=1, keepdims=True), anchors, 0.4)
     np.testing.assert_array_equal(encoder.transform(other), phi @ P[:-1] + P[-1] > 0)
+
+
+def several_labels(y):
+    """Indicators of what digits are: even, above 4, a prime; 1 is nothing of this."""
+    return np.column_stack([y % 2 == 0, y > 4, np.isin(y, [2, 3, 5, 7])]).astype(float)
+
+
+def test_several_labels_against_loops(digits):
+    X, y = digits[0][:40], digits[1][:40]
+    Y = several_labels(y)
+    assert set(Y.sum(axis=1)) == {0, 1, 2}
+    encoder = SDH(n_bits=5, random_state=7).fit(X, Y)
+    _, P, losses = plain(X, Y, 5, 7)
+    np.testing.assert_allclose(encoder.losses_, losses, rtol=1e-9)
+    np.testing.assert_allclose(encoder.coef_, P[:-1].T, atol=1e-8)
+
+
+def test_labels_step_is_ridge():
+    rng = np.random.default_rng(0)
+    B, Y = np.where(rng.random((30, 6)) < 0.5, 1.0, -1.0), (rng.random((30, 4)) < 0.4).astype(float)
+    W, loss = SDH(ridge=0.3)._regress(B, Y)
+    other = Ridge(alpha=0.3, fit_intercept=False).fit(B, Y).coef_.T
+    np.testing.assert_allclose(W, other, atol=1e-12)
+    assert loss == pytest.approx(np.linalg.norm(Y - B @ other) ** 2 + 0.3 * np.linalg.norm(other) ** 2)
 
 
 @pytest.mark.parametrize("nu", [1e-5, 0.3])

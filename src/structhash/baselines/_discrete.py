@@ -26,6 +26,8 @@ class DiscreteHash(SupervisedBaseline):
     A subclass gives `_regress`, the step of the labels, and `_step`, the step of the codes.
     """
 
+    takes_several_labels = True
+
     coef_: NDArray[Any]
     intercept_: NDArray[Any]
     kernel_: Params
@@ -77,8 +79,7 @@ class DiscreteHash(SupervisedBaseline):
         anchors = Z[rng.choice(len(Z), min(self.n_anchors, len(Z)), replace=False)]
         B = np.where(rng.random((len(Z), self.n_bits)) < 0.5, 1.0, -1.0)
         kernel, K = gauss_kernel(Z, anchors, self.bandwidth**2)
-        Y = np.eye(len(rows.classes))[rows.class_index]
-        coef, intercept, losses, n_rounds = self._alternate(K, Y, B)
+        coef, intercept, losses, n_rounds = self._alternate(K, rows.label_matrix(), B)
         return {
             "kernel_": kernel | {"origin": origin},
             "coef_": coef.T.astype(dtype),

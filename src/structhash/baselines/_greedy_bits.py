@@ -14,30 +14,46 @@ MAX_DOUBLINGS = 51  # of the curvature, in search of one step
 
 
 class Residual(NamedTuple):
-    """R = n_bits S - Y'Y, by its parts: class of each row (n,), and the bits so far, Y (j, n)."""
+    """R = n_bits S - Y'Y, by its parts: class of each row (n,), and the bits so far, Y (j, n).
+
+    Where rows have several labels, a class is the rows of one label set, and `alike` (n_classes, n_classes)
+    says by 1 or 0 whether two sets share a label. None is the identity.
+    """
 
     n_bits: int
     n_classes: int
     label: NDArray[np.int64]
     Y: NDArray[np.float64]
+    alike: NDArray[np.float64] | None = None
 
     def sums(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum of v (n,) over each class."""
         return np.bincount(self.label, v, self.n_classes).astype(np.float64, copy=False)
 
     def along(self, v: NDArray[np.float64]) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        """v'Rv of one vector (n,), its sum over each class, and Yv."""
+        """v'Rv of one vector (n,), Sv in each class, and Yv."""
         sums, Yv = self.sums(v), self.Y @ v
-        return float(self.n_bits * (2 * sums @ sums - sums.sum() ** 2) - Yv @ Yv), sums, Yv
+        near, total = over_alike(self.alike, sums), sums.sum()
+        return float(self.n_bits * (2 * sums @ near - total**2) - Yv @ Yv), 2 * near - total, Yv
 
-    def times(self, sums: NDArray[np.float64], Yv: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times(self, Sv: NDArray[np.float64], Yv: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rv (n,) from what `along` gave."""
-        Rv: NDArray[np.float64] = self.n_bits * (2 * sums - sums.sum())[self.label] - Yv @ self.Y
+        Rv: NDArray[np.float64] = self.n_bits * Sv[self.label] - Yv @ self.Y
         return Rv
 
 
+def over_alike(alike: NDArray[np.float64] | None, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sums (n_classes, ...) over each class, as sums over all rows that share a label with it."""
+    return sums if alike is None else alike @ sums
+
+
 def learn_bits(
-    K: NDArray[np.float64], class_index: NDArray[np.int64], n_classes: int, n_bits: int, max_iter: int
+    K: NDArray[np.float64],
+    class_index: NDArray[np.int64],
+    n_classes: int,
+    n_bits: int,
+    max_iter: int,
+    alike: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], list[dict[str, Any]], int]:
     """Learn the bits of `KSH` one after another.
 
@@ -49,6 +65,8 @@ def learn_bits(
     n_classes, n_bits : int
     max_iter : int
         Steps of each ascent, at most.
+    alike : ndarray (n_classes, n_classes) or None
+        See `Residual`.
 
     Returns
     -------
@@ -66,12 +84,12 @@ def learn_bits(
     sums = np.zeros((n_classes, P.shape[1]))
     np.add.at(sums, class_index, P)
     total = sums.sum(axis=0)
-    M = n_bits * (2 * sums.T @ sums - np.outer(total, total))  # P'RP
+    M = n_bits * (2 * sums.T @ over_alike(alike, sums) - np.outer(total, total))  # P'RP
     A, Y, history = np.empty((n_bits, K.shape[1])), np.empty((n_bits, n)), []
     longest = 0
     left = float(n_bits * n) ** 2  # ||R||_F^2
     for j in range(n_bits):
-        R = Residual(n_bits, n_classes, class_index, Y[:j])
+        R = Residual(n_bits, n_classes, class_index, Y[:j], alike)
         _, top = eigh(M, subset_by_index=[len(M) - 1, len(M) - 1])
         a = back @ top[:, 0] * np.sqrt(n)
         refined, n_steps = ascend(K, R, a, max_iter)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from structhash._numerics.scaling import check_rows_differ
 
+SAME_LABELS = "every two of the rows drawn share a label, or no two do; give labels that rows differ by"
+
 
 def mean_of(X: NDArray[Any]) -> NDArray[np.float64]:
     """Mean (d,) of rows X (n, d); ValueError if all are the same."""
@@ -34,14 +36,17 @@ def check_finite(learned: NDArray[Any]) -> None:
 
 
 def draw_rows(
-    X: NDArray[Any], class_index: NDArray[np.int64], max_rows: int, rng: np.random.Generator
+    X: NDArray[Any], numbers: NDArray[np.int64], max_rows: int, rng: np.random.Generator
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """At most `max_rows` random rows of X (n, d) and their classes; ValueError if all drawn are the same."""
+    """At most `max_rows` random rows of X (n, d) and their numbers (n,), such as classes.
+
+    Raises ValueError if all rows drawn are the same.
+    """
     if len(X) > max_rows:
         drawn = rng.permutation(len(X))[:max_rows]
-        X, class_index = X[drawn], class_index[drawn]
+        X, numbers = X[drawn], numbers[drawn]
         mean_of(X)
-    return X, class_index
+    return X, numbers
 
 
 def draw_anchors(X: NDArray[Any], n_anchors: int, rng: np.random.Generator) -> NDArray[Any]:

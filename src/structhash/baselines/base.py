@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.labels import read_classes
+from structhash._numerics.labels import read_labels
 from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.threads import one_blas_thread
 from structhash._numerics.validation import MAX_BITS, check_count
@@ -17,7 +17,7 @@ from structhash.codes.planes import Planes, make_planes
 from structhash.estimators._same_codes import warn_about_same_codes
 from structhash.estimators.base import HashEncoder
 from structhash.io.fields import Field, Fields
-from structhash.pieces import snake
+from structhash.pieces import classes, snake
 from structhash.supervision import Supervision
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "TrainingRows",
     "equal_bits",
     "planes_through",
+    "share_a_label",
     "through_mean",
 ]
 
@@ -51,13 +52,29 @@ class TrainingRows(NamedTuple):
     classes : ndarray (n_classes,)
         The label values, sorted. Empty where a baseline learns without labels.
     class_index : ndarray (n,) int64
-        Class index of each row. Empty where a baseline learns without labels.
+        Class index of each row. Empty where a baseline learns without labels, and where there are `indicators`.
+    indicators : ndarray (n, n_classes) bool or None
+        Which labels a row has, where some row has none or several. Only methods with `takes_several_labels`
+        get such rows.
     """
 
     X: NDArray[Any]
     mean: NDArray[np.float64]
     classes: NDArray[Any]
     class_index: NDArray[np.int64]
+    indicators: NDArray[np.bool_] | None = None
+
+    def label_matrix(self) -> NDArray[np.float64]:
+        """The labels as 0/1 indicators (n, n_classes)."""
+        if self.indicators is None:
+            return np.eye(len(self.classes))[self.class_index]
+        return self.indicators.astype(np.float64, order="C")
+
+    def sharing(self, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether the chosen rows (m,) share a label with each row: (m, n)."""
+        if self.indicators is None:
+            return self.class_index[chosen, None] == self.class_index
+        return share_a_label(self.indicators[chosen], self.indicators)
 
 
 class Baseline(HashEncoder):
@@ -118,8 +135,9 @@ class Baseline(HashEncoder):
             all others in float64, whatever type they come in.
         y : array (n,), optional
             A label a row: text, bytes, booleans, whole numbers or dates; -1 is a class like any other. 0/1
-            indicators (n, L) with one label a row are classes, too. Methods that learn without labels ignore
-            it. Methods that learn from labels need at least two classes.
+            indicators (n, L) with one label a row are classes, too. Methods with `takes_several_labels` take
+            indicators of no or several labels a row. Methods that learn without labels ignore y. Methods that
+            learn from labels need at least two of them.
 
         Returns
         -------
@@ -168,9 +186,16 @@ class Baseline(HashEncoder):
 
 
 class SupervisedBaseline(Baseline):
-    """A method to compare with that learns from labels; see `Baseline` for what a class gives."""
+    """A method to compare with that learns from labels; see `Baseline` for what a class gives.
+
+    Attributes
+    ----------
+    takes_several_labels : bool
+        Whether it learns from rows that have no or several labels: `TrainingRows.indicators`.
+    """
 
     variants: ClassVar[tuple[str, ...]] = ("",)
+    takes_several_labels: ClassVar[bool] = False
 
     def _check_rows(self, X: Any, y: Any) -> tuple[TrainingRows, dict[str, Any]]:
         """The rows with their classes, and what scikit-learn stores about the columns.
@@ -178,24 +203,56 @@ class SupervisedBaseline(Baseline):
         Raises
         ------
         ValueError, TypeError
-            If y does not hold one label a row of at least two classes, or all rows are the same.
+            If y does not hold labels as the method takes them, of at least two classes, or all rows are the
+            same.
         """
         if isinstance(y, Supervision):
             method, given = type(self).__name__, type(y).__name__
             raise TypeError(
-                f"{method} learns from one label a row; {given} is for StructHash and CGHash; "
+                f"{method} learns from labels of rows; {given} is for StructHash and CGHash; "
                 "give the labels themselves"
             )
         checked = self._check_input(X)
-        classes, class_index = read_classes(y, len(checked.X))
-        if len(classes) < 2:
-            raise ValueError(f"y has one class only, {classes.tolist()[0]!r}; give labels of at least two")
-        return TrainingRows(checked.X, mean_of(checked.X), classes, class_index), checked.columns
+        values, class_index, indicators = read_labels(y, len(checked.X))
+        if indicators is not None:
+            values, indicators = self._check_indicators(indicators)
+        if len(values) < 2:
+            raise ValueError(f"y has one class only, {values.tolist()[0]!r}; give labels of at least two")
+        return TrainingRows(checked.X, mean_of(checked.X), values, class_index, indicators), checked.columns
+
+    def _check_indicators(self, indicators: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The columns that are in use, of rows with no or several labels, and their indicators."""
+        if not self.takes_several_labels:
+            row = int((indicators.sum(axis=1) != 1).argmax())
+            able = [each.__name__ for each in classes("baselines").values() if _takes_several(each)]
+            raise ValueError(
+                f"labels have shape {indicators.shape}, and row {row} has {indicators[row].sum()} of the "
+                f"labels; {type(self).__name__} learns from one label a row; give one, or fit one of "
+                f"{', '.join(able)}, StructHash and CGHash, which take several"
+            )
+        used = np.flatnonzero(indicators.any(axis=0))
+        if not len(used):
+            raise ValueError(
+                f"none of the {len(indicators)} rows of y has a label; give labels of at least two"
+            )
+        if (indicators == indicators[0]).all():
+            raise ValueError(f"all rows of y have the same {len(used)} labels; give labels that rows differ by")
+        return used, indicators[:, used]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def share_a_label(A: NDArray[np.bool_], B: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether rows of the indicators A (m, L) and B (n, L) have a label in common: (m, n)."""
+    return A.astype(np.float32) @ B.astype(np.float32).T > 0
+
+
+def _takes_several(piece: type) -> bool:
+    """Whether a baseline learns from rows with several labels."""
+    return issubclass(piece, SupervisedBaseline) and piece.takes_several_labels
 
 
 def equal_bits(n_bits: int) -> dict[str, Any]:

@@ -29,19 +29,20 @@ _CORRELATION_NOISE = 1e-7  # a canonical correlation below this is rounding erro
 class CCA_ITQ(SupervisedBaseline):
     """CCA-ITQ: directions most correlated with the labels, scaled by their correlation, rotated as by `ITQ`.
 
-    With X the centred rows and Y the centred 0/1 columns of the classes, the directions w_k solve
+    With X the centred rows and Y the centred 0/1 columns of the labels, the directions w_k solve
 
         Cxy (Cyy + ridge I)^-1 Cyx w = r^2 (Cxx + ridge I) w,    w'(Cxx + ridge I) w = 1,
 
     where r_1 >= r_2 >= ... are the canonical correlations. V has the columns r_k X w_k, and the rotation R
     minimises ||B - VR||_F^2 over B in {-1, 1}^(n x n_bits) and RR' = I as in `ITQ`.
 
-    Labels of K classes give at most K - 1 directions: all others have r = 0. The authors' code keeps these,
+    Labels of K classes give at most K - 1 directions, K where rows have several labels: all others have r = 0.
+    A row without a label has zeros in Y before it is centred. The authors' code keeps directions of r = 0,
     columns of V that hold rounding errors only, and rotates all n_bits columns. Here R is a k x n_bits tight
     frame where only k < n_bits directions are left, which amounts to the same. Two classes have one direction,
     so that all bits are equal or complementary.
 
-    It refuses labels whose classes all have the same mean row.
+    It refuses labels that do not correlate with the rows: all classes have the same mean row.
 
     Parameters
     ----------
@@ -107,6 +108,8 @@ class CCA_ITQ(SupervisedBaseline):
         *PLANE_FIELDS,
     )
 
+    takes_several_labels = True
+
     mean_: NDArray[Any]
     planes_: NDArray[Any]
     correlations_: NDArray[np.float64]
@@ -129,7 +132,7 @@ class CCA_ITQ(SupervisedBaseline):
         check_count("max_iter", self.max_iter)
 
     def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
-        Z, Y = scaled_rows(rows.X, rows.mean), np.eye(len(rows.classes))[rows.class_index]
+        Z, Y = scaled_rows(rows.X, rows.mean), rows.label_matrix()
         W, correlations = _canonical_directions(Z, Y, self.ridge, self.n_bits)
         V = Z @ W
         V *= np.sqrt(len(V) * self.n_bits) / np.linalg.norm(V)
@@ -158,7 +161,7 @@ def _canonical_directions(
     Z : ndarray (n, d)
         Centred rows.
     Y : ndarray (n, n_classes)
-        0/1 indicators of the classes.
+        0/1 indicators of the labels.
     ridge : float
     n_bits : int
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
-from scipy.sparse import csr_array
 
 from structhash._numerics.validation import check_count, check_positive, describe
 from structhash.baselines._boosted_trees import check_depth, forest, tree_bits, tree_fields
+from structhash.baselines._rows import SAME_LABELS
 from structhash.baselines.base import (
     MAX_SQUARABLE,
     PLANE_FIELDS,
@@ -34,10 +34,10 @@ _PULL_NOISE = 1e-5  # a sum of signs below this is 0
 class COSDISH(SupervisedBaseline):
     """Column sampling based discrete supervised hashing: codes fitted to sampled columns of the similarities.
 
-    It seeks codes B in {-1, 1}^(n x L), L = n_bits, that make ||L S - BB'||_F^2 small. S_ij is 1 for rows of
-    one class and -r for others, where r is the number of similar entries over that of dissimilar ones. Each of
-    `max_iter` rounds draws the columns O, as many as bits, and alternates `n_alternations` times. It renews the
-    codes of these rows, one bit b_k after the other, by
+    It seeks codes B in {-1, 1}^(n x L), L = n_bits, that make ||L S - BB'||_F^2 small. S_ij is 1 for rows that
+    share a label and -r for others, where r is the number of similar entries over that of dissimilar ones. Each
+    of `max_iter` rounds draws the columns O, as many as bits, and alternates `n_alternations` times. It renews
+    the codes of these rows, one bit b_k after the other, by
 
         min ||R_O - b_k b_k'||_F^2 + ||R_G - g_k b_k'||_F^2,   R = L S - sum of the bits before k,
 
@@ -85,7 +85,8 @@ class COSDISH(SupervisedBaseline):
     Standard deviations are those of the training rows.
 
     The paper gives training rows their learned codes; here they go through the hash functions, as all rows do.
-    No code of the variant with trees is public. With fewer rows than bits all rows are columns.
+    No code of the variant with trees is public. With fewer rows than bits all rows are columns. A row without a
+    label is similar to none.
 
     References
     ----------
@@ -109,6 +110,8 @@ class COSDISH(SupervisedBaseline):
         *(replace(field, optional=True) for field in PLANE_FIELDS),
         *tree_fields("trees_"),
     )
+
+    takes_several_labels = True
 
     mean_: NDArray[Any]
     planes_: NDArray[Any]
@@ -150,7 +153,7 @@ class COSDISH(SupervisedBaseline):
 
     def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
         X, mean = rows.X, rows.mean
-        B = _learn_codes(rows.class_index, self.n_bits, self.max_iter, self.n_alternations, rng)
+        B = _learn_codes(rows, self.n_bits, self.max_iter, self.n_alternations, rng)
         done = {"n_iter_": int(self.max_iter)}
         if self.function == "trees":
             trees = forest(X, B > 0, self.n_trees, self.depth, self.n_features, rng)
@@ -167,13 +170,13 @@ class COSDISH(SupervisedBaseline):
 
 
 def _learn_codes(
-    class_index: NDArray[np.int64], n_bits: int, max_iter: int, n_alternations: int, rng: np.random.Generator
+    rows: TrainingRows, n_bits: int, max_iter: int, n_alternations: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Codes of the training rows, from their classes alone.
+    """Codes of the training rows, from their labels alone.
 
     Parameters
     ----------
-    class_index : ndarray (n,)
+    rows : TrainingRows
     n_bits, max_iter, n_alternations : int
     rng : Generator
 
@@ -181,25 +184,30 @@ def _learn_codes(
     -------
     ndarray (n, n_bits)
         -1 or 1.
+
+    Raises
+    ------
+    ValueError
+        If each two of the rows drawn share a label, or no two do.
     """
-    n = len(class_index)
-    counts = np.bincount(class_index)
-    Y = csr_array((np.ones(n), (np.arange(n), class_index)))
+    n, differ = len(rows.X), False
     B = np.where(rng.random((n, n_bits)) < 0.5, 1.0, -1.0)
     for _ in range(max_iter):
         columns = rng.choice(n, min(n_bits, n), replace=False)
         others = np.delete(np.arange(n), columns)
-        Y_columns, Y_others = Y[columns].toarray(), Y[others]
-        alike = counts[class_index[columns]].sum()
-        r = alike / (n * len(columns) - alike)
-        S = (1 + r) * (Y_columns @ Y_columns.T) - r
+        similar = rows.sharing(columns).astype(np.float64)
+        alike = similar.sum()
+        differ |= 0 < alike < similar.size
+        r = alike / max(similar.size - alike, 1)
+        S, to_others = (1 + r) * similar[:, columns] - r, similar[:, others]
         for _ in range(n_alternations):
             G = B[others]
-            drawn = Y_columns @ (Y_others.T @ G)  # sums of G over the rows of each column's class
+            drawn = to_others @ G  # sums of G over the rows that share a label with each column
             B[columns] = _column_codes(S, (1 + r) * drawn - r * G.sum(axis=0), G.T @ G)
-            sums = Y_columns.T @ B[columns]
-            pull = (1 + r) * sums[class_index[others]] - r * B[columns].sum(axis=0)
+            pull = (1 + r) * (to_others.T @ B[columns]) - r * B[columns].sum(axis=0)
             B[others] = np.where(np.abs(pull) < _PULL_NOISE, G, np.where(pull > 0, 1.0, -1.0))
+    if not differ:
+        raise ValueError(SAME_LABELS)
     return B
 
 

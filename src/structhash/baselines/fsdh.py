@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve
 
 from structhash.baselines._discrete import DiscreteHash
 
@@ -19,6 +20,7 @@ class FSDH(DiscreteHash):
 
     With the authors' small nu the codes no longer change after a round or two. Each class then has, bit by bit,
     the sign of most of its rows in the random start. So this is a regression on random codewords, one a class.
+    Where rows have several labels, their code is the sign of a sum of vectors, one a label.
 
     Parameters
     ----------
@@ -66,7 +68,10 @@ class FSDH(DiscreteHash):
     settings_from = "as sdh"
 
     def _regress(self, B: NDArray[np.float64], Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        W = Y.T @ B / (Y.sum(axis=0)[:, None] + self.ridge)
+        if (Y.sum(axis=1) <= 1).all():  # at most one label a row: Y'Y is diagonal
+            W = Y.T @ B / (Y.sum(axis=0)[:, None] + self.ridge)
+        else:
+            W = solve(Y.T @ Y + self.ridge * np.eye(Y.shape[1]), Y.T @ B, assume_a="pos")
         return W, float(((B - Y @ W) ** 2).sum() + self.ridge * (W**2).sum())
 
     def _step(

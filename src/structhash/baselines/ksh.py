@@ -10,8 +10,14 @@ from numpy.typing import NDArray
 from structhash._numerics.validation import check_count
 from structhash.baselines._gauss_kernel import KERNEL_FIELDS, gauss_features, gauss_kernel
 from structhash.baselines._greedy_bits import learn_bits
-from structhash.baselines._rows import draw_anchors, draw_rows
-from structhash.baselines.base import MAX_SQUARABLE, SupervisedBaseline, TrainingRows, equal_bits
+from structhash.baselines._rows import SAME_LABELS, draw_anchors, draw_rows
+from structhash.baselines.base import (
+    MAX_SQUARABLE,
+    SupervisedBaseline,
+    TrainingRows,
+    equal_bits,
+    share_a_label,
+)
 from structhash.io.fields import Field
 from structhash.pieces import Params
 
@@ -23,8 +29,8 @@ class KSH(SupervisedBaseline):
 
     h_j(x) = [a_j'(k(x) - mean) > 0] with k_i(x) = exp(-||x - a_i||^2 / (2 sigma^2)) for anchors a_i, fitted to
     min ||Y Y' / n_bits - S||_F^2. Y in {-1, 1}^(n x n_bits) are the bits of the training rows, and S_ij is 1
-    for rows of one class, -1 for others. Bits are learned one after another: with R = n_bits S - sum_{k < j}
-    y_k y_k' the next one maximises y'Ry over y = sign(Ka). There are two candidates. The first is the top
+    for rows that share a label, -1 for others. Bits are learned one after another: with R = n_bits S - sum_{k <
+    j} y_k y_k' the next one maximises y'Ry over y = sign(Ka). There are two candidates. The first is the top
     eigenvector of K'RK a = lambda K'K a, scaled so that ||Ka||^2 = n. The second is what an accelerated
     gradient ascent of f'Rf, f = tanh(Ka / 2), reaches from there. It is taken only if its y'Ry is larger.
 
@@ -61,8 +67,10 @@ class KSH(SupervisedBaseline):
     This follows the authors' code where it is more specific than the paper: sigma^2 is the mean squared
     distance between rows and anchors; the first candidate wins ties; the step of the ascent is found by
     doubling. R is not formed: a product with it is sums over classes and over the bits so far, equal up to
-    rounding. So all rows can be labelled, where the authors' code needs an n x n matrix. Where K'K is singular
-    the eigenproblem is solved in the span of the features.
+    rounding. So all rows can be labelled, where the authors' code needs an n x n matrix. Where rows have
+    several labels, sums are over rows of one label set, and time and memory grow with the square of the number
+    of sets that differ: give a smaller `max_rows` where these are thousands. A row without a label is similar
+    to none. Where K'K is singular the eigenproblem is solved in the span of the features.
 
     References
     ----------
@@ -91,6 +99,8 @@ class KSH(SupervisedBaseline):
         Field("n_iter_", kind="int", least=0),
     )
 
+    takes_several_labels = True
+
     kernel_: Params
     coef_: NDArray[Any]
     n_iter_: int
@@ -118,11 +128,12 @@ class KSH(SupervisedBaseline):
         check_count("max_rows", self.max_rows, 2)
 
     def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> dict[str, Any]:
-        X, class_index = draw_rows(rows.X, rows.class_index, self.max_rows, rng)
+        X, drawn = draw_rows(rows.X, np.arange(len(rows.X)), self.max_rows, rng)
         anchors = draw_anchors(X, self.n_anchors, rng)
         kernel, K = gauss_kernel(X, anchors)
         mean = K.mean(axis=0)
-        A, history, n_steps = learn_bits(K - mean, class_index, len(rows.classes), self.n_bits, self.max_iter)
+        label, n_sets, alike = _label_sets(rows, drawn)
+        A, history, n_steps = learn_bits(K - mean, label, n_sets, self.n_bits, self.max_iter, alike)
         return {
             "kernel_": kernel | {"mean": mean},
             "coef_": A.astype(X.dtype),
@@ -135,3 +146,19 @@ class KSH(SupervisedBaseline):
         K = gauss_features(X, self.kernel_)
         values: NDArray[np.float64] = (K - self.kernel_["mean"]) @ self.coef_.T.astype(np.float64)
         return values
+
+
+def _label_sets(
+    rows: TrainingRows, drawn: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int, NDArray[np.float64] | None]:
+    """The label set of each drawn row, the number of sets, and by 1 or 0 which sets share a label.
+
+    Where each row has one label, sets are classes, and None stands for the identity.
+    """
+    if rows.indicators is None:
+        return rows.class_index[drawn], len(rows.classes), None
+    sets, label = np.unique(rows.indicators[drawn], axis=0, return_inverse=True)
+    alike = share_a_label(sets, sets)
+    if alike.all() or not alike.any():
+        raise ValueError(SAME_LABELS)
+    return label.reshape(-1), len(sets), alike.astype(np.float64)

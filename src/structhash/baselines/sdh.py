@@ -17,11 +17,11 @@ class SDH(DiscreteHash):
     """Supervised discrete hashing: codes from which a linear classifier tells the labels, found bit by bit.
 
     Minimises ||Y - BW||_F^2 + lambda ||W||_F^2 + nu (||B - F||_F^2 + mu ||P||_F^2) over B in {-1, 1}^(n x
-    n_bits), W and P. Y are the labels as 0/1 indicators and F = phi(X) P. phi(x) holds the similarities
-    exp(-||x - a||^2 / (2 sigma^2)) of the row, at unit length, to anchors a, which are random training rows,
-    and a constant 1. B starts at random. A round minimises over B by discrete cyclic coordinate descent (each
-    bit of all rows at once, at most 10 sweeps), then over W and P, so that the loss never rises. The code of a
-    row is sign(phi(x)'P).
+    n_bits), W and P. Y are the labels as 0/1 indicators, of which a row may have several or none, and F =
+    phi(X) P. phi(x) holds the similarities exp(-||x - a||^2 / (2 sigma^2)) of the row, at unit length, to
+    anchors a, which are random training rows, and a constant 1. B starts at random. A round minimises over B by
+    discrete cyclic coordinate descent (each bit of all rows at once, at most 10 sweeps), then over W and P, so
+    that the loss never rises. The code of a row is sign(phi(x)'P).
 
     Parameters
     ----------
