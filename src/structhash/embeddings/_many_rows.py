@@ -13,15 +13,8 @@ from scipy.linalg.blas import dsyrk
 from structhash._numerics.blocks import row_slices, spread_rows
 from structhash._numerics.gaussian import similarities_to
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS
-from structhash.embeddings._regression import (
-    POSTERIOR_RIDGES,
-    Regression,
-    calibrate,
-    class_prior,
-    indicators,
-    judging_rows,
-    without_own,
-)
+from structhash.embeddings._outcomes import Outcomes
+from structhash.embeddings._regression import POSTERIOR_RIDGES, Regression, judging_rows, without_own
 
 MAX_SAMPLE_ROWS = 16_000  # on which directions and bandwidth are chosen
 MAX_JUDGES = 2000  # left-out rows by which the ridge is chosen
@@ -51,8 +44,7 @@ class _Trial(NamedTuple):
 
 def regress_on_anchors(
     rows: Rows,
-    class_index: NDArray[np.int64],
-    alone: NDArray[np.bool_],
+    outcomes: Outcomes,
     sigma: float,
     n_anchors: int,
     left_out: NDArray[np.int64],
@@ -70,9 +62,8 @@ def regress_on_anchors(
     ----------
     rows : callable
         Training rows by slice or row numbers: float64 (k, d).
-    class_index : int64 (n,)
-    alone : bool (n,)
-        See `rows_alone`.
+    outcomes : Outcomes
+        Of the training rows.
     sigma : float
         Bandwidth from which the search starts.
     n_anchors : int
@@ -86,26 +77,24 @@ def regress_on_anchors(
     kernel : Kernel
     found : Regression
     """
-    prior, order = class_prior(class_index, alone), rng.permutation(len(class_index))
+    order = rng.permutation(len(outcomes))
     sample = order[:MAX_SAMPLE_ROWS]
-    kernel, found = _trial(rows(sample), class_index[sample], alone[sample], prior, sigma, n_anchors)
+    kernel, found = _trial(rows(sample), outcomes.part(sample), sigma, n_anchors)
 
     def along(part: Any) -> NDArray[np.float64]:
         return rows(part) @ kernel.directions
 
-    margins = np.where(alone, -np.inf, _margins(along, kernel, found, prior, len(order)))
+    margins = np.where(outcomes.alone, -np.inf, _margins(along, kernel, found, outcomes))
     ambiguous = np.argsort(margins, kind="stable")[: int(n_anchors * AMBIGUOUS_SHARE)]
     drawn = order[~np.isin(order, ambiguous)][: n_anchors - len(ambiguous)]
     kernel = kernel._replace(anchors=along(np.append(ambiguous, drawn)))
     ridges = [found.ridge * factor for factor in RIDGE_FACTORS]
-    return kernel, fit_ridge(along, kernel, class_index, alone, prior, left_out, ridges)
+    return kernel, fit_ridge(along, kernel, outcomes, left_out, ridges)
 
 
 def _trial(
     rows: NDArray[np.float64],
-    class_index: NDArray[np.int64],
-    alone: NDArray[np.bool_],
-    prior: NDArray[np.float64],
+    outcomes: Outcomes,
     sigma: float,
     n_anchors: int,
 ) -> tuple[Kernel, Regression]:
@@ -119,7 +108,7 @@ def _trial(
         kept = directions[:, ::-1][:, :n_directions]
         Z = rows @ kept
         kernel = Kernel(kept, Z[:m], sigma)
-        found = fit_ridge(Z.__getitem__, kernel, class_index, alone, prior, left_out, POSTERIOR_RIDGES)
+        found = fit_ridge(Z.__getitem__, kernel, outcomes, left_out, POSTERIOR_RIDGES)
         return _Trial(found.loss, kernel, found)
 
     trials = []
@@ -133,30 +122,25 @@ def _trial(
     return best.kernel, best.found
 
 
-def _margins(
-    rows: Rows, kernel: Kernel, found: Regression, prior: NDArray[np.float64], n: int
-) -> NDArray[np.float64]:
-    """By how much the best score of each of n rows exceeds the second best, (n,)."""
-    similar, margins = similarities_to(kernel.anchors, kernel.sigma), np.empty(n)
-    for run in row_slices(n, FEATURE_BLOCK_ROWS):
-        scores = np.sort(similar(rows(run)) @ found.coef + prior, axis=1)
-        margins[run] = scores[:, -1] - scores[:, -2:][:, 0]
+def _margins(rows: Rows, kernel: Kernel, found: Regression, outcomes: Outcomes) -> NDArray[np.float64]:
+    """How sure the regression is of each row, (n,)."""
+    similar, margins = similarities_to(kernel.anchors, kernel.sigma), np.empty(len(outcomes))
+    for run in row_slices(len(outcomes), FEATURE_BLOCK_ROWS):
+        margins[run] = outcomes.margins(similar(rows(run)) @ found.coef + outcomes.prior, found.link)
     return margins
 
 
 def fit_ridge(
     rows: Rows,
     kernel: Kernel,
-    class_index: NDArray[np.int64],
-    alone: NDArray[np.bool_],
-    prior: NDArray[np.float64],
+    outcomes: Outcomes,
     left_out: NDArray[np.int64],
     ridges: Sequence[float],
 ) -> Regression:
-    """Minimise ||K c - Y||^2 + ridge c'Ac at the ridge that maximises the likelihood of left-out labels.
+    """Minimise ||K c - Y||^2 + ridge c'Ac at the ridge that maximises the likelihood of left-out outcomes.
 
-    K are the similarities of n rows to m anchors, A those among the anchors, Y the class indicators around
-    `prior`. With LL' = K'K + ridge A, row k_i has h_ii = ||L^(-1) k_i||^2, and its score that leaves row i
+    K are the similarities of n rows to m anchors, A those among the anchors, Y the indicators of the
+    outcomes around their prior. With LL' = K'K + ridge A, row k_i has h_ii = ||L^(-1) k_i||^2, and its score that leaves row i
     out is (k_i c - h_ii y_i) / (1 - h_ii). It costs n m^2 products, and memory for three matrices (m, m).
 
     Parameters
@@ -164,8 +148,8 @@ def fit_ridge(
     rows : callable
         As in `regress_on_anchors`, along the directions.
     kernel : Kernel
-    class_index, alone, prior
-        As in `regress`, and `class_prior` of both.
+    outcomes : Outcomes
+        Of the training rows.
     left_out : int64 (k,)
     ridges : sequence of float
         Increasing; the search ends at the first that is worse than the one before.
@@ -175,7 +159,7 @@ def fit_ridge(
     Regression
     """
     similar = similarities_to(kernel.anchors, kernel.sigma)
-    gram, KY = _products(lambda run: similar(rows(run)), class_index, prior, len(kernel.anchors))
+    gram, KY = _products(lambda run: similar(rows(run)), outcomes, len(kernel.anchors))
     among = similar(kernel.anchors).T
 
     def solved(ridge: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -186,33 +170,34 @@ def fit_ridge(
         return L, cho_solve((L, True), KY, check_finite=False)
 
     def scores_of(numbers: NDArray[np.int64], L: NDArray[Any], coef: NDArray[Any]) -> NDArray[np.float64]:
-        """Scores (k, n_classes) of these rows, each left out."""
-        scores = np.empty((len(numbers), len(prior)))
+        """Scores (k, n_outcomes) of these rows, each left out."""
+        scores = np.empty((len(numbers), len(outcomes.prior)))
         for run in row_slices(len(numbers)):
-            K, Y = similar(rows(numbers[run])), indicators(class_index[numbers[run]], prior)
+            K, known = similar(rows(numbers[run])), outcomes.part(numbers[run])
             own = (solve_triangular(L, K.T, lower=True, check_finite=False) ** 2).sum(axis=0)
-            own[alone[numbers[run]]] = 0.0
-            scores[run] = without_own(K @ coef, own, Y) + prior
+            own[known.alone] = 0.0
+            scores[run] = without_own(K @ coef, own, known.centred()) + outcomes.prior
         return scores
 
-    judges, best = left_out[judging_rows(alone[left_out], MAX_JUDGES)], np.inf
+    judges, best = left_out[judging_rows(outcomes.alone[left_out], MAX_JUDGES)], np.inf
+    judging = outcomes.part(judges)
     for ridge in ridges:
-        loss, sharpness = calibrate(scores_of(judges, *solved(ridge)), class_index[judges])
+        loss, link = judging.calibrate(scores_of(judges, *solved(ridge)))
         if loss > best:  # the loss has one minimum
             break
-        best, chosen = loss, (ridge, sharpness)
+        best, chosen = loss, (ridge, link)
     L, coef = solved(chosen[0])
     return Regression(best, scores_of(left_out, L, coef), coef, chosen[1], chosen[0])
 
 
 def _products(
-    similar: Rows, class_index: NDArray[np.int64], prior: NDArray[np.float64], m: int
+    similar: Rows, outcomes: Outcomes, m: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """K'K (m, m), of which only the lower triangle is filled, and K'Y (m, n_classes)."""
-    gram, KY = np.zeros((m, m), order="F"), np.zeros((m, len(prior)))
-    for run in row_slices(len(class_index)):
+    """K'K (m, m), of which only the lower triangle is filled, and K'Y (m, n_outcomes)."""
+    gram, KY = np.zeros((m, m), order="F"), np.zeros((m, len(outcomes.prior)))
+    for run in row_slices(len(outcomes)):
         K = similar(run)
         gram = dsyrk(1.0, K.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
-        KY += K.T @ indicators(class_index[run], prior)
+        KY += K.T @ outcomes.part(run).centred()
     gram[np.diag_indices(m)] += MIN_RIDGE * gram.trace()
     return gram, KY

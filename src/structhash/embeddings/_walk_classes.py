@@ -16,7 +16,8 @@ from scipy.special import log_softmax, softmax
 
 from structhash._numerics.blocks import spread_rows
 from structhash._numerics.program import Program
-from structhash.embeddings._regression import indicators, rows_a_class, without_own
+from structhash.embeddings._outcomes import indicators
+from structhash.embeddings._regression import rows_a_class, without_own
 from structhash.pieces import Params
 
 FEW_WALK_ROWS, MANY_WALK_ROWS = 10, 20  # labelled rows a class between which the walk loses its part

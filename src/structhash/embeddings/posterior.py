@@ -15,14 +15,8 @@ from structhash._numerics.program import Program
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, check_rows_differ, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, check_positive
 from structhash.embeddings._many_rows import regress_on_anchors
-from structhash.embeddings._regression import (
-    choose_kernel,
-    class_prior,
-    kernel_rows,
-    regress,
-    rows_a_class,
-    rows_alone,
-)
+from structhash.embeddings._outcomes import Classes, Outcomes
+from structhash.embeddings._regression import choose_kernel, kernel_rows, regress, rows_a_class
 from structhash.embeddings._sureness import judged_rows, least_new_share, spread_sureness
 from structhash.embeddings._targets import dot_products, sharpen
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
@@ -128,28 +122,28 @@ class Posterior(Embedding):
             raise ValueError("the embedding 'posterior' learns from labels; give class_index")
         check_rows_differ(X)
         mean, scale = mean_and_scale(lambda: float_blocks(X))
-        units, sigma = choose_kernel(X, class_index, mean, scale, rng)
-        alone, left_out = rows_alone(class_index), points
+        outcomes, left_out = self._outcomes(class_index), points
+        units, sigma = choose_kernel(X, outcomes, mean, scale, rng)
         if unlabeled is not None:
-            beside_others = np.flatnonzero(~alone)
+            beside_others = np.flatnonzero(~outcomes.alone)
             left_out = beside_others[sample_rows(len(beside_others), MAX_LEFT_OUT, rng)]
         n_anchors = self._anchors_for(len(X))
         if n_anchors == len(X):
             anchors = kernel_rows(X, mean, units)
             directions = np.empty((anchors.shape[1], 0))  # all
-            found = regress(anchors, class_index, alone, sigma, left_out)
+            found = regress(anchors, outcomes, sigma, left_out)
         else:
             (directions, anchors, sigma), found = regress_on_anchors(
                 lambda part: kernel_rows(X[part], mean, units),
-                class_index,
-                alone,
+                outcomes,
                 sigma,
                 n_anchors,
                 left_out,
                 rng,
             )
-        factor, dtype = found.sharpness / self.max_row_temperature, float_type(X.dtype)
-        P = softmax(found.left_out * factor, axis=1)
+        factor, dtype = found.link.sharpness / self.max_row_temperature, float_type(X.dtype)
+        offset = found.link.offset / self.max_row_temperature
+        P = self._probabilities(found.left_out * factor + offset)
         state = {
             "center": mean,
             "units": np.array(units),
@@ -157,7 +151,7 @@ class Posterior(Embedding):
             "anchors": anchors,
             "bandwidth": np.asarray(sigma),
             "coef": found.coef * factor,
-            "prior": class_prior(class_index, alone) * factor,
+            "prior": outcomes.prior * factor + offset,
             "sureness": spread_sureness(sharpen(P, self.max_row_temperature)),
         }
         state = {name: array.astype(dtype, order="C") for name, array in state.items()}
@@ -173,7 +167,7 @@ class Posterior(Embedding):
             rows = kernel_rows(X[block], state["center"], state["units"])
             if state["directions"].size:
                 rows = rows @ state["directions"].astype(np.float64)
-            out[block] = softmax(similar(rows) @ coef + state["prior"], axis=1)
+            out[block] = self._probabilities(similar(rows) @ coef + state["prior"])
         return out
 
     def express(self, program: Program, X: str, temperature: float, state: Params) -> str:
@@ -195,6 +189,15 @@ class Posterior(Embedding):
         """Share of rows that are of no known class, at least, by 1,000 of them: see `least_new_share`."""
         P = sharpen(self.embed(judged_rows(X), state), self.max_row_temperature)
         return least_new_share(state["sureness"], P)
+
+    def _outcomes(self, class_index: NDArray[Any]) -> Outcomes:
+        """What is known of the training rows."""
+        return Classes.of(class_index)
+
+    def _probabilities(self, logits: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probabilities (n, n_classes) from logits."""
+        P: NDArray[np.float64] = softmax(logits, axis=1)
+        return P
 
     def _anchors_for(self, n: int) -> int:
         """How many of n training rows are anchors."""
