@@ -90,5 +90,5 @@ def test_neighbour_precision_is_that_of_the_ten_nearest_by_cosine():
 
 
 def test_labels_are_needed():
-    with pytest.raises(ValueError, match="the embedding 'metric' learns from labels; give class_index"):
+    with pytest.raises(ValueError, match="the embedding 'metric' learns from labels; give labels"):
         Metric().fit(RNG.normal(size=(9, 2)), None, None, np.arange(9), RNG)

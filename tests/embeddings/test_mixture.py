@@ -198,5 +198,5 @@ def test_settings_out_of_range_are_refused(settings, message):
 
 
 def test_it_needs_labels():
-    with pytest.raises(ValueError, match="'mixture' learns from labels; give class_index"):
+    with pytest.raises(ValueError, match="'mixture' learns from labels; give labels"):
         Mixture().fit(X[:100], None, X[100:200], np.arange(50), np.random.default_rng(0))

@@ -266,5 +266,5 @@ def test_beside_unlabeled_rows_left_out_vectors_are_of_training_rows_and_the_poi
 
 
 def test_labels_are_needed():
-    with pytest.raises(ValueError, match="the embedding 'posterior' learns from labels; give class_index"):
+    with pytest.raises(ValueError, match="the embedding 'posterior' learns from labels; give labels"):
         Posterior().fit(ROWS, None, None, np.arange(40), RNG)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RowLabels", "read_classes", "read_labels", "refuse_look_alikes", "share_labels"]
+__all__ = ["RowLabels", "read_classes", "read_labels", "refuse_look_alikes"]
 
 _KINDS: dict[str, tuple[type, ...]] = {  # labels of one kind have a total order
     "booleans": (bool, np.bool_),
@@ -133,19 +133,6 @@ def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
             f"give one label for each of the {n_rows} rows; DistilHash, StructHash and CGHash take several, too"
         )
     return values, index
-
-
-def share_labels(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    """Whether two rows share a label, (n, n), by class numbers (n,) or by indicators (n, L).
-
-    >>> share_labels(np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1]], bool)).astype(int).tolist()
-    [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
-    """
-    if labels.ndim == 1:
-        same: NDArray[np.bool_] = labels[:, None] == labels
-        return same
-    Y = labels.astype(np.float32)
-    return Y @ Y.T > 0
 
 
 def refuse_look_alikes(labels: list[str], name: str) -> None:

@@ -24,6 +24,7 @@ OPERATIONS = {
     "concatenate": None,  # values side by side
 }  # and how many inputs they take; None is any number
 
+_MAX_EXPONENT = 700.0  # of which exp is finite
 _TINY = 1e-300  # divides where a row of zeros has a norm of 0
 
 
@@ -104,6 +105,11 @@ class Program:
     def softmax(self, value: str) -> str:
         """Softmax of each row."""
         return self.to_sum_one(self.step("exp", self.step("subtract", value, self.step("row_max", value))))
+
+    def logistic(self, value: str) -> str:
+        """1 / (1 + exp(-value))."""
+        exponents = self.step("minimum", self.step("multiply", value, -1.0), _MAX_EXPONENT)
+        return self.step("divide", 1.0, self.step("add", self.step("exp", exponents), 1.0))
 
     def sharpened(self, value: str, exponent: Any) -> str:
         """Probabilities to a power, each row scaled to sum to 1."""

@@ -139,9 +139,9 @@ def fit_ridge(
 ) -> Regression:
     """Minimise ||K c - Y||^2 + ridge c'Ac at the ridge that maximises the likelihood of left-out outcomes.
 
-    K are the similarities of n rows to m anchors, A those among the anchors, Y the indicators of the
-    outcomes around their prior. With LL' = K'K + ridge A, row k_i has h_ii = ||L^(-1) k_i||^2, and its score that leaves row i
-    out is (k_i c - h_ii y_i) / (1 - h_ii). It costs n m^2 products, and memory for three matrices (m, m).
+    K are the similarities of n rows to m anchors, A those among the anchors, Y the indicators of the outcomes
+    around their prior. With LL' = K'K + ridge A, row k_i has h_ii = ||L^(-1) k_i||^2, and its score that leaves
+    row i out is (k_i c - h_ii y_i) / (1 - h_ii). It costs n m^2 products, and memory for three matrices (m, m).
 
     Parameters
     ----------
@@ -190,9 +190,7 @@ def fit_ridge(
     return Regression(best, scores_of(left_out, L, coef), coef, chosen[1], chosen[0])
 
 
-def _products(
-    similar: Rows, outcomes: Outcomes, m: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _products(similar: Rows, outcomes: Outcomes, m: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """K'K (m, m), of which only the lower triangle is filled, and K'Y (m, n_outcomes)."""
     gram, KY = np.zeros((m, m), order="F"), np.zeros((m, len(outcomes.prior)))
     for run in row_slices(len(outcomes)):

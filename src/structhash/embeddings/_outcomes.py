@@ -55,7 +55,7 @@ class Outcomes:
         raise NotImplementedError
 
     def calibrate(self, scores: NDArray[np.float64]) -> tuple[float, Link]:
-        """The least mean -log p of what is true of the rows, by scores (n, m), over all links; and that link."""
+        """The least mean -log p of what is true of the rows, by scores (n, m), of all links; and that link."""
         raise NotImplementedError
 
     def margins(self, scores: NDArray[np.float64], link: Link) -> NDArray[np.float64]:
@@ -138,8 +138,8 @@ class LabelSets(Outcomes):
     def calibrate(self, scores: NDArray[np.float64]) -> tuple[float, Link]:
         """See `Outcomes.calibrate`.
 
-        The log-odds of a label are a (score - prior) + b logit(prior) + c. Newton's method finds a, b and c, the
-        same for all labels. The loss of a row is the sum over its labels.
+        The log-odds of a label are a (score - prior) + b logit(prior) + c. Newton's method finds a, b and c,
+        the same for all labels. The loss of a row is the sum over the labels.
         """
         judges = spread_rows(len(scores), max(1, MAX_LINK_SCORES // len(self.prior)))
         scores, labels = scores[judges], self.labels[judges]

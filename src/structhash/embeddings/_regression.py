@@ -147,4 +147,3 @@ def without_own(
     """Scores (k, n_outcomes) of rows without the effect `own` (k,) of their own indicators Y."""
     own = np.minimum(own, 1 - MIN_REST)[:, None]
     return (scores - own * Y) / (1 - own)
-

@@ -22,6 +22,16 @@ def dot_products(A: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any])
     return out
 
 
+def scaled_products(
+    P: NDArray[Any], queries: NDArray[Any], partners: NDArray[Any], multiplicities: NDArray[Any]
+) -> NDArray[np.float64]:
+    """`dot_products` of probabilities P (n, k), times `multiplicities` (m,); those of a query sum to 1."""
+    out = dot_products(P.astype(np.float32), queries, partners)
+    out += np.finfo(np.float32).tiny
+    out *= multiplicities
+    return out / out.sum(axis=1, keepdims=True)
+
+
 def targets_by_cosine(
     vectors: NDArray[Any],
     queries: NDArray[Any],

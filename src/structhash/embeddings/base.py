@@ -80,6 +80,8 @@ class Embedding:
         Whether `fit` needs labels.
     wants_unlabeled : bool
         Whether labels alone are a poor basis, so that unlabeled rows should be given with them.
+    takes_several_labels : bool
+        Whether rows may have several labels.
     takes_single_rows : bool
         Whether one labelled row a class is enough where unlabeled rows are given.
     state_fields : tuple of Field or None
@@ -89,6 +91,7 @@ class Embedding:
 
     labelled: ClassVar[bool] = False
     wants_unlabeled: ClassVar[bool] = False
+    takes_several_labels: ClassVar[bool] = False
     takes_single_rows: ClassVar[bool] = False
     state_fields: ClassVar[Fields | None] = None
 
@@ -108,7 +111,7 @@ class Embedding:
     def fit(
         self,
         X: NDArray[Any],
-        class_index: NDArray[np.int64] | None,
+        labels: NDArray[Any] | None,
         unlabeled: NDArray[Any] | None,
         points: NDArray[np.int64],
         rng: np.random.Generator,
@@ -119,8 +122,9 @@ class Embedding:
         ----------
         X : ndarray (n, d)
             Training rows.
-        class_index : int64 (n,) or None
-            Class number of each row; None where there are no labels.
+        labels : int64 (n,), bool (n, L) or None
+            Class number of each row; or which labels it has, where the embedding `takes_several_labels`; None
+            where there are no labels.
         unlabeled : ndarray (m, d) or None
             Rows like those to be searched.
         points : int64 (k,)
@@ -211,7 +215,7 @@ class Embedding:
         """
         raise ValueError(f"the embedding {type(self).__name__} cannot be exported; learn with another one")
 
-    def temperatures(self, class_index: NDArray[np.int64] | None) -> Temperatures:
+    def temperatures(self, labels: NDArray[Any] | None) -> Temperatures:
         """Temperatures for training rows of these classes; all 1 where the vectors are not probabilities."""
         return Temperatures()
 

@@ -38,6 +38,7 @@ class Centered(Embedding):
     True
     """
 
+    takes_several_labels: ClassVar[bool] = True  # it ignores labels
     state_fields: ClassVar[Fields | None] = (Field("mean", ("n_features",)), Field("scale", positive=True))
     n_points: int = 10_000
     n_partners: int = 4096
@@ -46,7 +47,7 @@ class Centered(Embedding):
     def fit(
         self,
         X: NDArray[Any],
-        class_index: NDArray[np.int64] | None,
+        labels: NDArray[Any] | None,
         unlabeled: NDArray[Any] | None,
         points: NDArray[np.int64],
         rng: np.random.Generator,

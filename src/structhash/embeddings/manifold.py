@@ -87,15 +87,15 @@ class Manifold(Embedding):
     def fit(
         self,
         X: NDArray[Any],
-        class_index: NDArray[np.int64] | None,
+        labels: NDArray[Any] | None,
         unlabeled: NDArray[Any] | None,
         points: NDArray[np.int64],
         rng: np.random.Generator,
     ) -> Embedded:
         """The graph and its vectors; see `Embedding.fit`."""
         rows = X if unlabeled is None else unlabeled
-        base = Centered() if class_index is None else Metric()
-        state, _, _ = base.fit(X, class_index, unlabeled, points[:1], rng)
+        base = Centered() if labels is None else Metric()
+        state, _, _ = base.fit(X, labels, unlabeled, points[:1], rng)
         U = normalize_rows(base.embed(rows[np.sort(rng.permutation(len(rows))[: self.n_nodes])], state))
         U = np.unique(U.astype(float_type(X.dtype)), axis=0)
         near, apart = nearest_by_cosine(U, U, min(N_NEIGHBOURS, len(U) - 1), own=False)

@@ -58,28 +58,28 @@ class Metric(Embedding):
     def fit(
         self,
         X: NDArray[Any],
-        class_index: NDArray[np.int64] | None,
+        labels: NDArray[Any] | None,
         unlabeled: NDArray[Any] | None,
         points: NDArray[np.int64],
         rng: np.random.Generator,
     ) -> Embedded:
         """The mean of the rows that are searched, the scale and the matrix; see `Embedding.fit`."""
-        if class_index is None:
-            raise ValueError("the embedding 'metric' learns from labels; give class_index")
+        if labels is None:
+            raise ValueError("the embedding 'metric' learns from labels; give labels")
         state, Z, _ = Centered().fit(X, None, None, np.arange(len(X)), rng)
         if unlabeled is None:
             chosen = Z[points]
         else:
             state, chosen, _ = Centered().fit(X, None, unlabeled, points, rng)
         if Z.shape[1] <= _metric.MAX_DIRECTIONS:
-            matrix = _metric.choose_matrix(Z, class_index, rng)
+            matrix = _metric.choose_matrix(Z, labels, rng)
         else:
             sample = Z[:0]
             if unlabeled is not None:
                 step = 1 + len(unlabeled) // _metric.SAMPLED_ROWS
                 sample = Centered().embed(unlabeled[::step], state)
             lead = _metric.leading_directions(np.vstack([Z, sample]), rng)
-            matrix = lead @ _metric.choose_matrix(Z @ lead, class_index, rng)
+            matrix = lead @ _metric.choose_matrix(Z @ lead, labels, rng)
         state["matrix"] = matrix.astype(float_type(X.dtype))
         return Embedded(state, chosen @ state["matrix"])
 

@@ -20,6 +20,7 @@ from structhash.embeddings._evidence import (
     with_searched,
 )
 from structhash.embeddings._factors import MOST_ALIKE, query_factors, row_factors
+from structhash.embeddings._kernel_logits import MAX_LEFT_OUT
 from structhash.embeddings._known_classes import (
     chance_of_known_class,
     constant_chance,
@@ -34,7 +35,7 @@ from structhash.embeddings._walk_classes import (
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
 from structhash.embeddings.centered import Centered
 from structhash.embeddings.manifold import Manifold
-from structhash.embeddings.posterior import MAX_LEFT_OUT, Posterior
+from structhash.embeddings.posterior import Posterior
 from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
 
@@ -122,19 +123,19 @@ class Mixture(Embedding):
     def fit(
         self,
         X: NDArray[Any],
-        class_index: NDArray[np.int64] | None,
+        labels: NDArray[Any] | None,
         unlabeled: NDArray[Any] | None,
         points: NDArray[np.int64],
         rng: np.random.Generator,
     ) -> Embedded:
         """Both embeddings, and the chance of a known class; see `Embedding.fit`."""
-        if class_index is None:
-            raise ValueError("the embedding 'mixture' learns from labels; give class_index")
+        if labels is None:
+            raise ValueError("the embedding 'mixture' learns from labels; give labels")
         left_out = points if unlabeled is None else sample_rows(len(X), MAX_LEFT_OUT, rng)
-        posterior = Posterior().fit(X, class_index, None, left_out, rng)
-        sizes = np.bincount(class_index)
+        posterior = Posterior().fit(X, labels, None, left_out, rng)
+        sizes = np.bincount(labels)
         few = unlabeled is not None and len(X) < X.shape[1] + len(sizes)  # `Metric` learns all by heart
-        graph = Manifold().fit(X, class_index, unlabeled, points[:1], rng).state
+        graph = Manifold().fit(X, labels, unlabeled, points[:1], rng).state
         walked = Manifold().fit(X, None, unlabeled, points[:1], rng).state if few else graph
         own = {f"walk_{name}": walked[name] if few else walked[name][:0] for name in GRAPH_ARRAYS}
         state = {**posterior.state, **graph, **own, "trust": sizes / (sizes + TRUSTED_ROWS)}
@@ -144,10 +145,10 @@ class Mixture(Embedding):
             state |= {**constant_chance(n_vectors), **without_walk(n_vectors, len(sizes))}
         else:
             labelled, of_points, learned = with_searched(
-                X, class_index, left_out, labelled, unlabeled[points], state, not few
+                X, labels, left_out, labelled, unlabeled[points], state, not few
             )
             state |= learned
-        points_at = self.temperatures(class_index).points
+        points_at = self.temperatures(labels).points
         roots = _roots(_at_temperature(of_points.P, of_points.known, points_at))
         profile = roots.mean(axis=0)
         state |= {"profile": profile, "profile_scale": np.sqrt(((roots - profile) ** 2).sum(axis=1).mean())}
@@ -200,14 +201,14 @@ class Mixture(Embedding):
         nearest += np.finfo(np.float32).tiny
         return (1 - share) * alike + share * _scaled(nearest)
 
-    def temperatures(self, class_index: NDArray[np.int64] | None) -> Temperatures:
+    def temperatures(self, labels: NDArray[Any] | None) -> Temperatures:
         """Those of `Posterior` for points and rows; for queries, sharp ones are preferred.
 
         A query of a new class has a small k, which keeps it from being sharpened (`at_temperature`). Where no
         class has two rows, nothing can judge candidates, and queries are coded as rows.
         """
-        found = Posterior().temperatures(class_index)
-        single = class_index is not None and np.bincount(class_index).max() == 1
+        found = Posterior().temperatures(labels)
+        single = labels is not None and np.bincount(labels).max() == 1
         return found._replace(queries=() if single else (*SHARP_QUERIES, found.rows))
 
     def at_temperature(self, vectors: NDArray[Any], temperature: float, state: Params) -> NDArray[Any]:

@@ -9,24 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from structhash._numerics.blocks import float_type, row_slices, sample_rows
-from structhash._numerics.gaussian import similarities_to
+from structhash._numerics.blocks import float_type
 from structhash._numerics.program import Program
-from structhash._numerics.scaling import FEATURE_BLOCK_ROWS, check_rows_differ, float_blocks, mean_and_scale
 from structhash._numerics.validation import check_count, check_positive
-from structhash.embeddings._many_rows import regress_on_anchors
-from structhash.embeddings._outcomes import Classes, Outcomes
-from structhash.embeddings._regression import choose_kernel, kernel_rows, regress, rows_a_class
+from structhash.embeddings._kernel_logits import LOGIT_FIELDS, express_logits, fit_logits, logit_blocks
+from structhash.embeddings._outcomes import Classes
+from structhash.embeddings._regression import rows_a_class
 from structhash.embeddings._sureness import judged_rows, least_new_share, spread_sureness
-from structhash.embeddings._targets import dot_products, sharpen
+from structhash.embeddings._targets import scaled_products, sharpen
 from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
 from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
 
 __all__ = ["Posterior"]
 
-MAX_LEFT_OUT = 4000  # training rows by which the ridge is chosen, where the points are other rows
-ALL_ANCHORS = 2000  # training rows up to which each is an anchor
 FEW_ROWS, MANY_ROWS = 10, 100  # training rows a class between which the temperature of rows rises
 
 
@@ -82,13 +78,7 @@ class Posterior(Embedding):
 
     labelled: ClassVar[bool] = True
     state_fields: ClassVar[Fields | None] = (
-        Field("center", ("n_features",)),
-        Field("units", ("n_units",), least=0),
-        Field("directions", ("n_kernel_features", "n_directions_or_0")),
-        Field("anchors", ("n_anchors", "n_anchor_features")),
-        Field("bandwidth", positive=True),
-        Field("coef", ("n_anchors", "n_classes")),
-        Field("prior", ("n_classes",)),
+        *LOGIT_FIELDS,
         Field("sureness", ("n_judged",), least=0, most=1),
     )
 
@@ -112,48 +102,19 @@ class Posterior(Embedding):
     def fit(
         self,
         X: NDArray[Any],
-        class_index: NDArray[np.int64] | None,
+        labels: NDArray[Any] | None,
         unlabeled: NDArray[Any] | None,
         points: NDArray[np.int64],
         rng: np.random.Generator,
     ) -> Embedded:
         """The regression, and vectors at `max_row_temperature`; see `Embedding.fit`."""
-        if class_index is None:
-            raise ValueError("the embedding 'posterior' learns from labels; give class_index")
-        check_rows_differ(X)
-        mean, scale = mean_and_scale(lambda: float_blocks(X))
-        outcomes, left_out = self._outcomes(class_index), points
-        units, sigma = choose_kernel(X, outcomes, mean, scale, rng)
-        if unlabeled is not None:
-            beside_others = np.flatnonzero(~outcomes.alone)
-            left_out = beside_others[sample_rows(len(beside_others), MAX_LEFT_OUT, rng)]
-        n_anchors = self._anchors_for(len(X))
-        if n_anchors == len(X):
-            anchors = kernel_rows(X, mean, units)
-            directions = np.empty((anchors.shape[1], 0))  # all
-            found = regress(anchors, outcomes, sigma, left_out)
-        else:
-            (directions, anchors, sigma), found = regress_on_anchors(
-                lambda part: kernel_rows(X[part], mean, units),
-                outcomes,
-                sigma,
-                n_anchors,
-                left_out,
-                rng,
-            )
-        factor, dtype = found.link.sharpness / self.max_row_temperature, float_type(X.dtype)
-        offset = found.link.offset / self.max_row_temperature
-        P = self._probabilities(found.left_out * factor + offset)
-        state = {
-            "center": mean,
-            "units": np.array(units),
-            "directions": directions,
-            "anchors": anchors,
-            "bandwidth": np.asarray(sigma),
-            "coef": found.coef * factor,
-            "prior": outcomes.prior * factor + offset,
-            "sureness": spread_sureness(sharpen(P, self.max_row_temperature)),
-        }
+        if labels is None:
+            raise ValueError("the embedding 'posterior' learns from labels; give labels")
+        state, left_out, logits = fit_logits(
+            X, Classes.of(labels), points, unlabeled, self.n_anchors, self.max_row_temperature, rng
+        )
+        P, dtype = softmax(logits, axis=1), float_type(X.dtype)
+        state["sureness"] = spread_sureness(sharpen(P, self.max_row_temperature))
         state = {name: array.astype(dtype, order="C") for name, array in state.items()}
         kept = LeftOut(left_out, P.astype(dtype))
         vectors = kept.vectors if unlabeled is None else self.embed(unlabeled[points], state)
@@ -162,26 +123,13 @@ class Posterior(Embedding):
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
         """Vectors (n, n_classes) of rows X (n, d), at `max_row_temperature`."""
         out = np.empty((len(X), len(state["prior"])), float_type(X.dtype))
-        similar, coef = similarities_to(state["anchors"], state["bandwidth"]), state["coef"].astype(np.float64)
-        for block in row_slices(len(X), FEATURE_BLOCK_ROWS):
-            rows = kernel_rows(X[block], state["center"], state["units"])
-            if state["directions"].size:
-                rows = rows @ state["directions"].astype(np.float64)
-            out[block] = self._probabilities(similar(rows) @ coef + state["prior"])
+        for block, logits in logit_blocks(X, state):
+            out[block] = softmax(logits, axis=1)
         return out
 
     def express(self, program: Program, X: str, temperature: float, state: Params) -> str:
         """See `Embedding.express`."""
-        units, parts = [float(unit) for unit in state["units"]], []
-        if units[0]:
-            parts.append(program.step("divide", program.normalized(X), units[0]))
-        if units[1]:
-            parts.append(program.step("divide", program.step("subtract", X, state["center"]), units[1]))
-        rows = program.step("concatenate", *parts)
-        if state["directions"].size:
-            rows = program.step("matmul", rows, state["directions"])
-        similar = program.similarities(rows, state["anchors"], state["bandwidth"])
-        P = program.softmax(program.step("add", program.step("matmul", similar, state["coef"]), state["prior"]))
+        P = program.softmax(express_logits(program, X, state))
         exponent = self.max_row_temperature / temperature
         return P if exponent == 1 else program.sharpened(P, exponent)
 
@@ -189,19 +137,6 @@ class Posterior(Embedding):
         """Share of rows that are of no known class, at least, by 1,000 of them: see `least_new_share`."""
         P = sharpen(self.embed(judged_rows(X), state), self.max_row_temperature)
         return least_new_share(state["sureness"], P)
-
-    def _outcomes(self, class_index: NDArray[Any]) -> Outcomes:
-        """What is known of the training rows."""
-        return Classes.of(class_index)
-
-    def _probabilities(self, logits: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Probabilities (n, n_classes) from logits."""
-        P: NDArray[np.float64] = softmax(logits, axis=1)
-        return P
-
-    def _anchors_for(self, n: int) -> int:
-        """How many of n training rows are anchors."""
-        return min(self.n_anchors, n if n <= ALL_ANCHORS else int(np.sqrt(ALL_ANCHORS * n)))
 
     def targets(
         self,
@@ -213,12 +148,9 @@ class Posterior(Embedding):
     ) -> NDArray[np.float64]:
         """Probabilities of a common class, scaled to sum to 1 for each query."""
         P = sharpen(vectors, self.max_row_temperature)
-        out = dot_products(P.astype(np.float32), queries, partners)
-        out += np.finfo(np.float32).tiny
-        out *= multiplicities
-        return out / out.sum(axis=1, keepdims=True)
+        return scaled_products(P, queries, partners, multiplicities)
 
-    def temperatures(self, class_index: NDArray[np.int64] | None) -> Temperatures:
+    def temperatures(self, labels: NDArray[Any] | None) -> Temperatures:
         """Rows are coded softer the more training rows a class has.
 
         Training rows a class are counted by their harmonic mean, so that a large class does not outweigh a rare
@@ -232,8 +164,8 @@ class Posterior(Embedding):
         8.0
         """
         share = 1.0
-        if class_index is not None:
-            sizes = np.unique(class_index, return_counts=True)[1]
+        if labels is not None:
+            sizes = np.unique(labels, return_counts=True)[1]
             share = float(np.clip(np.log(rows_a_class(sizes) / FEW_ROWS) / np.log(MANY_ROWS / FEW_ROWS), 0, 1))
         rows = self.temperature ** (1 - share) * self.max_row_temperature**share
         queries = (rows, *(each for each in self.query_candidates if each < rows))

@@ -24,7 +24,7 @@ from structhash.families.base import Family
 from structhash.families.starts.base import Start
 from structhash.io.fields import Field, Fields
 from structhash.pieces import is_auto, load, spell
-from structhash.supervision import Qrels, check_labels
+from structhash.supervision import Qrels, check_labels_or_sets
 from structhash.training.column_generation import finish, learn
 from structhash.training.distillation import embed_points
 from structhash.training.distilled import learn_distilled
@@ -55,6 +55,15 @@ class _Pieces(NamedTuple):
     def single_rows(self, unlabeled: Any) -> bool:
         """Whether one labelled row a class is enough."""
         return unlabeled is not None and (self.embedding is None or self.embedding.takes_single_rows)
+
+    def check_several_labels(self, labels: NDArray[Any] | None) -> None:
+        """ValueError where rows have several labels, or none, and the embedding takes one a row."""
+        several = labels is not None and labels.ndim == 2
+        if several and self.embedding is not None and not self.embedding.takes_several_labels:
+            raise ValueError(
+                f"embedding={spell(self.embedding)!r} learns from one label a row, and rows of y have several "
+                "labels or none: give embedding='multilabel' or 'auto'"
+            )
 
 
 class _Choice(NamedTuple):
@@ -88,10 +97,11 @@ class DistilHash(QueryMappingEncoder):
         Length of the code.
     embedding : str or piece
         What is distilled, ``names("embeddings")``. ``"posterior"``, class probabilities, serves the classes
-        that y has. ``"manifold"`` (with `unlabeled` rows) and ``"metric"`` (without) serve classes that y
-        lacks. ``"mixture"`` (with `unlabeled` rows) serves both in one database, and few labels. ``"centered"``
-        needs no labels. ``"auto"`` chooses by labels and `unlabeled` rows (`training.embedding_choice`);
-        to ``"posterior"`` it adds row bits (`training.row_bits`). `embedding_` and the log report the choice.
+        that y has. ``"multilabel"`` serves rows with several labels. ``"manifold"`` (with `unlabeled` rows) and
+        ``"metric"`` (without) serve classes that y lacks. ``"mixture"`` (with `unlabeled` rows) serves both in
+        one database, and few labels. ``"centered"`` needs no labels. ``"auto"`` chooses by labels and
+        `unlabeled` rows (`training.embedding_choice`); to ``"posterior"`` it adds row bits
+        (`training.row_bits`). `embedding_` and the log report the choice.
     family : str or piece
         Kind of bit, ``names("families")``.
     start : str or piece
@@ -255,29 +265,32 @@ class DistilHash(QueryMappingEncoder):
             other = "embedding='centered' or 'manifold'"
             raise ValueError(f"embedding={self.embedding!r} learns from labels: give y, or {other}")
         checked = self._check_input(X, keep=True)
-        class_index = None if y is None else check_labels(y, len(checked.X), pieces.single_rows(unlabeled))[0]
+        single_rows = pieces.single_rows(unlabeled)
+        labels = None if y is None else check_labels_or_sets(y, len(checked.X), single_rows)
+        pieces.check_several_labels(labels)
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
-        chosen = yield from self._distil(checked.X, class_index, others, pieces)
-        self._become(checked, chosen, class_index, others)
+        chosen = yield from self._distil(checked.X, labels, others, pieces)
+        self._become(checked, chosen, labels, others)
 
     def _distil(
         self,
         X: NDArray[Any],
-        class_index: NDArray[np.int64] | None,
+        labels: NDArray[Any] | None,
         unlabeled: NDArray[Any] | None,
         pieces: _Pieces,
     ) -> Generator[Step, None, _Choice]:
         """Fit an embedding and learn bits from it."""
         embed_rows, reason = None, ""
         if pieces.embedding is None:
-            points, rng, reason, row_bits = choose_embedding(X, class_index, unlabeled, self.random_state)
+            points, rng, reason, row_bits = choose_embedding(X, labels, unlabeled, self.random_state)
             if row_bits:
                 embed_rows = partial(embed_points, Centered(), X, None, unlabeled)
         else:
-            warn_without_unlabeled(pieces.embedding, class_index, unlabeled)
+            warn_without_unlabeled(pieces.embedding, labels, unlabeled)
             rng = generator(self.random_state)
-            points = embed_points(pieces.embedding, X, class_index, unlabeled, rng)
+            points = embed_points(pieces.embedding, X, labels, unlabeled, rng)
         plan = self._plan(pieces.start)
+        class_index = _one_a_row(labels)
         learned = yield from learn_distilled(points, embed_rows, pieces.family, plan, class_index, rng)
         return _Choice(learned, reason)
 
@@ -318,8 +331,13 @@ class DistilHash(QueryMappingEncoder):
         self._become(checked, chosen)
 
     def _become(
-        self, checked: CheckedInput, chosen: _Choice, class_index: Any = None, unlabeled: Any = None
+        self, checked: CheckedInput, chosen: _Choice, labels: Any = None, unlabeled: Any = None
     ) -> None:
-        warn_about(chosen.learned, self.n_bits, None, checked.X, class_index)
+        warn_about(chosen.learned, self.n_bits, None, checked.X, _one_a_row(labels))
         searched = checked.X if unlabeled is None else unlabeled
         self._store_with_reader(searched, checked.columns, chosen.attributes())
+
+
+def _one_a_row(labels: NDArray[Any] | None) -> NDArray[np.int64] | None:
+    """Class numbers (n,), where each row has one label."""
+    return labels if labels is not None and labels.ndim == 1 else None

@@ -24,7 +24,7 @@ from structhash.supervision._nearest import (
 )
 from structhash.supervision.base import Supervision, check_partners
 
-__all__ = ["Labels", "check_classes", "check_labels"]
+__all__ = ["Labels", "check_classes", "check_labels", "check_labels_or_sets"]
 
 logger = logging.getLogger(__name__)
 
@@ -181,6 +181,40 @@ def check_labels(y: Any, n_rows: int, single_rows: bool = False) -> tuple[NDArra
     if not (single_rows and 1 < len(values) == n_rows):
         check_classes(values, index)
     return index, len(values)
+
+
+def check_labels_or_sets(y: Any, n_rows: int, single_rows: bool = False) -> NDArray[Any]:
+    """Labels that can be learned from, one or several a row.
+
+    Parameters
+    ----------
+    y, n_rows, single_rows
+        As in `check_labels`, or y is an indicator matrix (n, L).
+
+    Returns
+    -------
+    int64 (n,) or bool (n, k)
+        Class numbers; or which labels each row has, of the k labels that some row has.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `check_labels`, and if no two rows share a label or all have the same ones.
+
+    Examples
+    --------
+    >>> check_labels_or_sets([[1, 0, 1], [1, 0, 0], [0, 0, 1]], 3).astype(int).tolist()
+    [[1, 1], [1, 0], [0, 1]]
+    """
+    indicators = read_labels(y, n_rows).indicators
+    if indicators is None:
+        return check_labels(y, n_rows, single_rows)[0]
+    found = indicators[:, indicators.any(axis=0)]
+    if found.sum(axis=0).max(initial=0) < 2:
+        raise ValueError(f"no two of the {n_rows} rows share a label; give rows that do")
+    if (found == found[0]).all():
+        raise ValueError(f"all {n_rows} rows have the same {found.shape[1]} labels; give rows that differ")
+    return found
 
 
 def check_classes(

@@ -45,7 +45,7 @@ class EmbeddedPoints:
 def embed_points(
     embedding: Embedding,
     X: NDArray[Any],
-    class_index: NDArray[np.int64] | None,
+    labels: NDArray[Any] | None,
     unlabeled: NDArray[Any] | None,
     rng: np.random.Generator,
 ) -> EmbeddedPoints:
@@ -55,7 +55,8 @@ def embed_points(
     ----------
     embedding : Embedding
     X : ndarray (n, d)
-    class_index : int64 (n,) or None
+    labels : int64 (n,), bool (n, L) or None
+        As in `Embedding.fit`.
     unlabeled : ndarray (m, d) or None
         If given, the points are rows of it, else of X.
     rng : Generator
@@ -67,8 +68,8 @@ def embed_points(
     stages.info("fitting the embedding (%s)", type(embedding).__name__.lower())
     points = sample_rows(len(X if unlabeled is None else unlabeled), embedding.n_points, rng)
     with one_blas_thread():  # otherwise the last digits, and then bits, depend on the threads
-        embedded = embedding.fit(X, class_index, unlabeled, points, rng)
-    return EmbeddedPoints(embedding, embedded, embedding.temperatures(class_index))
+        embedded = embedding.fit(X, labels, unlabeled, points, rng)
+    return EmbeddedPoints(embedding, embedded, embedding.temperatures(labels))
 
 
 def problem_from_embedding(

@@ -17,6 +17,7 @@ from structhash.embeddings.centered import Centered
 from structhash.embeddings.manifold import Manifold
 from structhash.embeddings.metric import Metric
 from structhash.embeddings.mixture import Mixture
+from structhash.embeddings.multilabel import Multilabel
 from structhash.embeddings.posterior import Posterior
 from structhash.pieces import spell
 from structhash.training.distillation import EmbeddedPoints, embed_points
@@ -58,22 +59,23 @@ class EmbeddingChoice(NamedTuple):
 
 def choose_embedding(
     X: NDArray[Any],
-    class_index: NDArray[np.int64] | None,
+    labels: NDArray[Any] | None,
     unlabeled: NDArray[Any] | None,
     random_state: Any,
 ) -> EmbeddingChoice:
     """Fit the embedding that suits the data.
 
-    Without labels it is `Centered`, and with labels alone `Posterior`. With unlabeled rows it depends on how
-    many are of known classes: `Posterior` for nearly all, `Mixture` for a part or where the labels are few,
-    `Manifold` where the known ones are few. Below 1,500 unlabeled rows it is `Posterior`, or `Metric` where the
-    evidence of new classes is clear; where no class has two labelled rows, their number does not count. Codes
-    of `Posterior` get row bits.
+    Without labels it is `Centered`. Where rows have several labels it is `Multilabel`. With one label a row it
+    is `Posterior`, unless there are unlabeled rows. Then it depends on how many of these are of known classes:
+    `Posterior` for nearly all, `Mixture` for a part or where the labels are few, `Manifold` where the known
+    ones are few. Below 1,500 unlabeled rows it is `Posterior`, or `Metric` where the evidence of new classes is
+    clear; where no class has two labelled rows, their number does not count. Codes of `Posterior` get row bits.
 
     Parameters
     ----------
     X : ndarray (n, d)
-    class_index : int64 (n,) or None
+    labels : int64 (n,), bool (n, L) or None
+        Class number of each row, or which labels it has.
     unlabeled : ndarray (m, d) or None
     random_state : int, RandomState, Generator or None
 
@@ -86,13 +88,15 @@ def choose_embedding(
     def fitted(embedding: Embedding, again: bool = False) -> tuple[EmbeddedPoints, np.random.Generator]:
         """The embedding, drawn as if a setting named it."""
         rng = generator(copy.deepcopy(saved) if again else random_state)
-        return embed_points(embedding, X, class_index, unlabeled, rng), rng
+        return embed_points(embedding, X, labels, unlabeled, rng), rng
 
-    if class_index is None:
+    if labels is None:
         return _report(*fitted(Centered()), "there are no labels (ITQ is better on some such data: compare)")
+    if labels.ndim == 2:
+        return _report(*fitted(Multilabel()), "rows have several labels")
     if unlabeled is None:
         return _report(*fitted(Posterior()), "there are labels", row_bits=True)
-    single = np.bincount(class_index).max() == 1
+    single = np.bincount(labels).max() == 1
     if len(unlabeled) < MIN_GRAPH_ROWS and not single:
         tried = fitted(Posterior())
         chance, error = new_class_evidence(tried[0], unlabeled)
@@ -145,17 +149,17 @@ def new_class_evidence(points: EmbeddedPoints, unlabeled: NDArray[Any]) -> tuple
 
 
 def warn_without_unlabeled(
-    embedding: Embedding, class_index: NDArray[np.int64] | None, unlabeled: NDArray[Any] | None
+    embedding: Embedding, labels: NDArray[Any] | None, unlabeled: NDArray[Any] | None
 ) -> None:
     """Warn where an embedding needs unlabeled rows beside labels and gets none.
 
     Parameters
     ----------
     embedding : Embedding
-    class_index : int64 (n,) or None
+    labels : int64 (n,), bool (n, L) or None
     unlabeled : ndarray (m, d) or None
     """
-    if embedding.wants_unlabeled and class_index is not None and unlabeled is None:
+    if embedding.wants_unlabeled and labels is not None and unlabeled is None:
         logger.warning(
             "embedding=%r learns from rows like those to be searched: give unlabeled=, or take 'metric', which "
             "is better where there are only the labelled rows",

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.labels import share_labels
 from structhash.codes import hamming, pack
 from structhash.metrics import average_precision, tie_blocks, without_self
 from structhash.training.distillation import EmbeddedPoints
@@ -25,7 +23,7 @@ SHARE = 0.2  # of what the best lacks of 1, that may be lost
 
 
 def with_query_temperatures(
-    function: HashFunction, points: EmbeddedPoints, labels: NDArray[Any]
+    function: HashFunction, points: EmbeddedPoints, class_index: NDArray[np.int64]
 ) -> HashFunction:
     """The hash function with temperatures for queries of 1, 2, 4, ... bits.
 
@@ -36,8 +34,8 @@ def with_query_temperatures(
     ----------
     function : HashFunction
     points : EmbeddedPoints
-    labels : int64 (n,) or bool (n, L)
-        Class number of each training row, or which labels it has.
+    class_index : int64 (n,)
+        Class number of each training row.
 
     Returns
     -------
@@ -49,7 +47,8 @@ def with_query_temperatures(
         return function
     stages.info("choosing how queries are coded")
     chosen = np.random.default_rng(0).permutation(len(left_out.rows))[:MAX_ROWS]
-    relevant = share_labels(labels[left_out.rows[chosen]])
+    labels = class_index[left_out.rows[chosen]]
+    relevant = labels[:, None] == labels
     vectors = left_out.vectors[chosen]
     codes = {t: function.scores_of_vectors(vectors, t) > 0 for t in {function.row_temperature, *candidates}}
     rows, found = codes[function.row_temperature], []
