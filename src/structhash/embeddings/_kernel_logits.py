@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,14 @@ LOGIT_FIELDS: Fields = (
 )
 
 
+class Logits(NamedTuple):
+    """A fitted regression."""
+
+    state: dict[str, NDArray[Any]]  # `LOGIT_FIELDS`
+    left_out: NDArray[np.int64]  # numbers (k,) of training rows
+    of_left_out: NDArray[np.float64]  # logits (k, n_outcomes) of these, each left out of its own fit
+
+
 def rows_to_leave_out(
     outcomes: Outcomes, points: NDArray[np.int64], unlabeled: Any, rng: np.random.Generator
 ) -> NDArray[np.int64]:
@@ -50,7 +58,7 @@ def fit_logits(
     most_anchors: int,
     temperature: float,
     rng: np.random.Generator,
-) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64], NDArray[np.float64]]:
+) -> Logits:
     """Fit a ridge regression of outcomes on Gaussian similarities, and calibrate it.
 
     Parameters
@@ -69,12 +77,7 @@ def fit_logits(
 
     Returns
     -------
-    state : dict of ndarray
-        `LOGIT_FIELDS`.
-    left_out : int64 (k,)
-        Numbers of training rows.
-    logits : float64 (k, n_outcomes)
-        Of these rows, each left out of its own fit.
+    Logits
 
     Raises
     ------
@@ -85,7 +88,7 @@ def fit_logits(
     mean, scale = mean_and_scale(lambda: float_blocks(X))
     units, sigma = choose_kernel(X, outcomes, mean, scale, rng)
     left_out = rows_to_leave_out(outcomes, points, unlabeled, rng)
-    n_anchors = min(most_anchors, len(X) if len(X) <= ALL_ANCHORS else int(np.sqrt(ALL_ANCHORS * len(X))))
+    n_anchors = min(most_anchors, anchors_for(len(X)))
     if n_anchors == len(X):
         anchors = kernel_rows(X, mean, units)
         directions = np.empty((anchors.shape[1], 0))  # all
@@ -104,7 +107,12 @@ def fit_logits(
         "coef": found.coef * factor,
         "prior": outcomes.prior * factor + offset,
     }
-    return state, left_out, found.left_out * factor + offset
+    return Logits(state, left_out, found.left_out * factor + offset)
+
+
+def anchors_for(n: int) -> int:
+    """How many of n training rows are anchors."""
+    return n if n <= ALL_ANCHORS else int(np.sqrt(ALL_ANCHORS * n))
 
 
 def logit_blocks(X: NDArray[Any], state: Params) -> Iterator[tuple[slice, NDArray[np.float64]]]:

@@ -77,10 +77,14 @@ class Multilabel(Embedding):
         if labels is None:
             raise ValueError("the embedding 'multilabel' learns from labels; give labels")
         Y = labels[:, None] == np.arange(labels.max() + 1) if labels.ndim == 1 else labels
-        state, _, logits = fit_logits(X, LabelSets.of(Y), points, unlabeled, self.n_anchors, 1.0, rng)
+        found = fit_logits(X, LabelSets.of(Y), points, unlabeled, self.n_anchors, 1.0, rng)
         dtype = float_type(X.dtype)
-        state = {name: array.astype(dtype, order="C") for name, array in state.items()}
-        vectors = expit(logits).astype(dtype) if unlabeled is None else self.embed(unlabeled[points], state)
+        state = {name: array.astype(dtype, order="C") for name, array in found.state.items()}
+        vectors = (
+            expit(found.of_left_out).astype(dtype)
+            if unlabeled is None
+            else self.embed(unlabeled[points], state)
+        )
         return Embedded(state, vectors)
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:

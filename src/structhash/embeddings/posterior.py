@@ -110,13 +110,14 @@ class Posterior(Embedding):
         """The regression, and vectors at `max_row_temperature`; see `Embedding.fit`."""
         if labels is None:
             raise ValueError("the embedding 'posterior' learns from labels; give labels")
-        state, left_out, logits = fit_logits(
+        found = fit_logits(
             X, Classes.of(labels), points, unlabeled, self.n_anchors, self.max_row_temperature, rng
         )
-        P, dtype = softmax(logits, axis=1), float_type(X.dtype)
-        state["sureness"] = spread_sureness(sharpen(P, self.max_row_temperature))
-        state = {name: array.astype(dtype, order="C") for name, array in state.items()}
-        kept = LeftOut(left_out, P.astype(dtype))
+        P, dtype = softmax(found.of_left_out, axis=1), float_type(X.dtype)
+        sureness = spread_sureness(sharpen(P, self.max_row_temperature))
+        arrays = {**found.state, "sureness": sureness}
+        state = {name: array.astype(dtype, order="C") for name, array in arrays.items()}
+        kept = LeftOut(found.left_out, P.astype(dtype))
         vectors = kept.vectors if unlabeled is None else self.embed(unlabeled[points], state)
         return Embedded(state, vectors, kept)
 

@@ -52,18 +52,16 @@ class _Pieces(NamedTuple):
     family: Family
     start: Start
 
-    def single_rows(self, unlabeled: Any) -> bool:
-        """Whether one labelled row a class is enough."""
-        return unlabeled is not None and (self.embedding is None or self.embedding.takes_single_rows)
-
-    def check_several_labels(self, labels: NDArray[Any] | None) -> None:
-        """ValueError where rows have several labels, or none, and the embedding takes one a row."""
-        several = labels is not None and labels.ndim == 2
-        if several and self.embedding is not None and not self.embedding.takes_several_labels:
+    def read_labels(self, y: Any, n_rows: int, unlabeled: Any) -> NDArray[Any]:
+        """Class numbers (n,), or indicators (n, L) where rows have several labels; ValueError if unsuitable."""
+        single_rows = unlabeled is not None and (self.embedding is None or self.embedding.takes_single_rows)
+        labels = check_labels_or_sets(y, n_rows, single_rows)
+        if labels.ndim == 2 and self.embedding is not None and not self.embedding.takes_several_labels:
             raise ValueError(
                 f"embedding={spell(self.embedding)!r} learns from one label a row, and rows of y have several "
                 "labels or none: give embedding='multilabel' or 'auto'"
             )
+        return labels
 
 
 class _Choice(NamedTuple):
@@ -171,10 +169,11 @@ class DistilHash(QueryMappingEncoder):
         ----------
         X : array (n, d)
             Training rows, or documents where y is `Qrels` with query vectors.
-        y : array (n,), Qrels or None
-            A label a row, as `CGHash` takes them (-1 is a class like any other), or judgements. Judgements are
-            used only where they help held-out judged queries: to map queries, or to learn all codes. Otherwise
-            the codes are those of ``fit(X)``.
+        y : array (n,), (n, L), Qrels or None
+            A label a row, as `CGHash` takes them (-1 is a class like any other); or 0/1 indicators of L labels,
+            of which a row may have several or none; or judgements. Judgements are used only where they help
+            held-out judged queries: to map queries, or to learn all codes. Otherwise the codes are those of
+            ``fit(X)``.
         unlabeled : array (m, d), optional
             Rows like those to be searched, such as the database itself, maybe of classes that y lacks. Bits are
             then learned from these rows; y defines which rows are alike. They are in the unit of X.
@@ -208,7 +207,7 @@ class DistilHash(QueryMappingEncoder):
         pieces = self._load_pieces()
         if isinstance(y, Qrels):
             return self._learn_judged(X, y, unlabeled, pieces)
-        refuse_supervision(self, y, "one label a row, from judgements or from X alone")
+        refuse_supervision(self, y, "labels of rows, from judgements or from X alone")
         return self._learn(X, y, unlabeled, pieces)
 
     def check_settings(self) -> None:
@@ -265,9 +264,7 @@ class DistilHash(QueryMappingEncoder):
             other = "embedding='centered' or 'manifold'"
             raise ValueError(f"embedding={self.embedding!r} learns from labels: give y, or {other}")
         checked = self._check_input(X, keep=True)
-        single_rows = pieces.single_rows(unlabeled)
-        labels = None if y is None else check_labels_or_sets(y, len(checked.X), single_rows)
-        pieces.check_several_labels(labels)
+        labels = None if y is None else pieces.read_labels(y, len(checked.X), unlabeled)
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
         chosen = yield from self._distil(checked.X, labels, others, pieces)
         self._become(checked, chosen, labels, others)
@@ -290,8 +287,7 @@ class DistilHash(QueryMappingEncoder):
             rng = generator(self.random_state)
             points = embed_points(pieces.embedding, X, labels, unlabeled, rng)
         plan = self._plan(pieces.start)
-        class_index = _one_a_row(labels)
-        learned = yield from learn_distilled(points, embed_rows, pieces.family, plan, class_index, rng)
+        learned = yield from learn_distilled(points, embed_rows, pieces.family, plan, _one_a_row(labels), rng)
         return _Choice(learned, reason)
 
     def _rank(self, X: NDArray[Any], qrels: Qrels, pieces: _Pieces) -> Generator[Step, None, _Choice]:
