@@ -11,7 +11,8 @@ from structhash import AdditiveHash, DistilHash, Labels, Qrels, fit_reader, load
 from structhash.baselines import ITQ, RQ
 from structhash.codes import hamming, prepared_distances
 from structhash.codes.sums import SumCoder, sums_of
-from structhash.embeddings.mixture import MOST_ALIKE, Mixture
+from structhash.embeddings._factors import MOST_ALIKE
+from structhash.embeddings.mixture import Mixture
 from structhash.io import container
 from structhash.search import Exact
 

@@ -14,7 +14,7 @@ from structhash.embeddings._targets import targets_by_cosine
 from structhash.io.fields import Fields, check_fields
 from structhash.pieces import Params
 
-__all__ = ["MAX_POINTS", "Affine", "Embedded", "Embedding", "LeftOut", "Temperatures"]
+__all__ = ["MAX_POINTS", "Affine", "Embedded", "Embedding", "FactoredEmbedding", "LeftOut", "Temperatures"]
 
 MAX_POINTS = 2**16  # their numbers are stored as uint16
 
@@ -235,3 +235,33 @@ class Embedding:
         ndarray (n, k)
         """
         return vectors
+
+
+class FactoredEmbedding(Embedding):
+    """An embedding that `AdditiveHash` can code: an inner product says how alike a query and a row are."""
+
+    def factors(self, vectors: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
+        """Vectors whose inner product says how alike a query and a row are.
+
+        Parameters
+        ----------
+        vectors : ndarray (n, m)
+            Of `embed`.
+        state : dict
+        queries : bool
+            Whether they are queries.
+
+        Returns
+        -------
+        float64 array (n, k)
+            Numbers from -1 to 1 where they are rows.
+        """
+        raise NotImplementedError
+
+    def most_alike(self, state: Params) -> float:
+        """A number above any inner product, so that inexact sums have no distance below 0."""
+        raise NotImplementedError
+
+    def n_class_numbers(self, state: Params) -> int:
+        """How many factors of a row, from the first on, say its class, or that it is new; 0 for none."""
+        return 0

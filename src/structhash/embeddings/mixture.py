@@ -32,14 +32,14 @@ from structhash.embeddings._walk_classes import (
     join_walk,
     without_walk,
 )
-from structhash.embeddings.base import Embedded, Embedding, LeftOut, Temperatures
+from structhash.embeddings.base import Embedded, FactoredEmbedding, LeftOut, Temperatures
 from structhash.embeddings.centered import Centered
 from structhash.embeddings.manifold import Manifold
 from structhash.embeddings.posterior import Posterior
 from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
 
-__all__ = ["MOST_ALIKE", "Mixture"]
+__all__ = ["Mixture"]
 
 INSTANCE_PERPLEXITY = 20.0  # rows that count as alike a row beyond its class, as a smooth count
 TRUSTED_ROWS = 5  # labelled rows of a class from which on its labels say more than the graph
@@ -47,7 +47,7 @@ SHARP_QUERIES = (4.0, 2.0, 1.0)  # temperatures of queries, the preferred one fi
 
 
 @dataclass(frozen=True)
-class Mixture(Embedding):
+class Mixture(FactoredEmbedding):
     """Known classes as in `Posterior`, new classes as in `Manifold`, and order inside both.
 
     Let k be the chance that a row is of a class that has labels. It is calibrated on the rows that are searched
@@ -223,24 +223,19 @@ class Mixture(Embedding):
         return np.hstack([length * known[:, None] * roots, near, centred]).astype(vectors.dtype)
 
     def factors(self, vectors: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
-        """Vectors whose inner product says how alike a query and a row are; see `_factors`.
-
-        Parameters
-        ----------
-        vectors : ndarray (n, m)
-            Of `embed`.
-        state : dict
-        queries : bool
-            Whether they are queries.
-
-        Returns
-        -------
-        float64 array (n, m)
-        """
+        """See `FactoredEmbedding.factors`; the formula is that of `_factors`."""
         P, known, near, centred = self._split(vectors, state)
         if queries:
             return query_factors(sharp_classes(P), known, near, centred, state["trust"])
         return row_factors(sharp_classes(P), known, near, centred)
+
+    def most_alike(self, state: Params) -> float:
+        """See `FactoredEmbedding.most_alike`."""
+        return MOST_ALIKE
+
+    def n_class_numbers(self, state: Params) -> int:
+        """See `FactoredEmbedding.n_class_numbers`: the class probabilities, and the chance of a new class."""
+        return len(state["trust"]) + 1
 
     def label_trust(self, vectors: NDArray[Any], state: Params) -> float:
         """Share of the target that labels decide where classes are known, on average of vectors (n, m)."""

@@ -15,7 +15,7 @@ from structhash._numerics.validation import check_count
 from structhash.embeddings._kernel_logits import LOGIT_FIELDS, express_logits, fit_logits, logit_blocks
 from structhash.embeddings._outcomes import LabelSets
 from structhash.embeddings._targets import scaled_products
-from structhash.embeddings.base import Embedded, Embedding
+from structhash.embeddings.base import Embedded, FactoredEmbedding
 from structhash.io.fields import Fields
 from structhash.pieces import Params
 
@@ -23,7 +23,7 @@ __all__ = ["Multilabel"]
 
 
 @dataclass(frozen=True)
-class Multilabel(Embedding):
+class Multilabel(FactoredEmbedding):
     """Probabilities p(l | x) of labels, of which a row has any number. Rows are alike by the labels they share.
 
     Two rows are alike by the number of labels that they are expected to share, sum_l p(l | x) p(l | y). The
@@ -108,3 +108,11 @@ class Multilabel(Embedding):
     ) -> NDArray[np.float64]:
         """Expected numbers of common labels, scaled to sum to 1 for each query."""
         return scaled_products(vectors, queries, partners, multiplicities)
+
+    def factors(self, vectors: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
+        """The label probabilities: their inner product is the expected number of common labels."""
+        return vectors.astype(np.float64)
+
+    def most_alike(self, state: Params) -> float:
+        """See `FactoredEmbedding.most_alike`."""
+        return len(state["prior"]) + 1.0

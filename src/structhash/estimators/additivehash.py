@@ -17,7 +17,9 @@ from structhash._numerics.threads import n_threads, one_blas_thread
 from structhash._numerics.validation import check_count
 from structhash.codes import PreparedQueries
 from structhash.codes.sums import FirstByteCoder, SumCoder
-from structhash.embeddings.mixture import MOST_ALIKE, Mixture
+from structhash.embeddings.base import FactoredEmbedding
+from structhash.embeddings.mixture import Mixture
+from structhash.embeddings.multilabel import Multilabel
 from structhash.estimators._input import open_rows, refuse_supervision
 from structhash.estimators._new_classes import warn_of_new_classes
 from structhash.estimators._unlabeled import check_unlabeled
@@ -32,7 +34,7 @@ from structhash.estimators.centroids import (
 )
 from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
-from structhash.supervision import check_labels
+from structhash.supervision import check_labels_or_sets
 from structhash.training.additive import learn_tables
 from structhash.training.distillation import embed_points
 from structhash.training.first_byte import learn_with_first_byte
@@ -57,12 +59,14 @@ class AdditiveHash(CentroidEncoder):
     master, whose columns are bytes. A query is not coded. Its distance to a code is the squared distance to
     the sum of the vectors.
 
-    With labels, the vectors are those of `structhash.embeddings.mixture`, and the distance says how unlike a
-    query and a row are (`structhash.embeddings.mixture.Mixture.factors`): first by their classes, known or new,
-    then by what the rows themselves say. So one code serves known classes, new classes, and the order inside a
-    class. Where 256 values say nearly all of the class probabilities, as with up to about 150 classes, the
-    first byte of codes of at least 16 bits is for them alone (`structhash.training.first_byte`). A row need not
-    be its own nearest: the class of another row may be surer. New classes are found only with `unlabeled` rows.
+    With one label a row, the vectors are factors of `structhash.embeddings.mixture`, and the distance says how
+    unlike a query and a row are: first by their classes, known or new, then by what the rows themselves say. So
+    one code serves known classes, new classes, and the order inside a class. Where 256 values say nearly all of
+    the class probabilities, as with up to about 150 classes, the first byte of codes of at least 16 bits is for
+    them alone (`structhash.training.first_byte`). A row need not be its own nearest: the class of another row
+    may be surer. New classes are found only with `unlabeled` rows. Where rows have several labels, the vectors
+    are label probabilities (`structhash.embeddings.multilabel`), and the distance says how many labels a query
+    and a row are expected to share.
 
     Without labels, such codes find more of the nearest rows than bits do at the same bytes. They have no
     Hamming distance and no prefixes, and coding a row takes more time. A model that has coded rows keeps
@@ -93,6 +97,8 @@ class AdditiveHash(CentroidEncoder):
     errors_ : ndarray (n_bytes,)
         Share of the squared length of the training rows that the first bytes left over.
     beam_ : int
+    several_labels_ : bool
+        Whether rows may have several labels.
     has_class_byte_ : bool
         Whether the first byte alone codes the first numbers of a row: its class probabilities, and the chance
         of a new class. Otherwise all bytes code all numbers.
@@ -123,6 +129,7 @@ class AdditiveHash(CentroidEncoder):
         Field("errors_", ("n_bytes",), least=0),
         Field("beam_", kind="int", least=1, most=_MAX_BEAM),
         Field("has_class_byte_", kind="bool", optional=True),
+        Field("several_labels_", kind="bool", optional=True),
         Field("n_bits_", kind="int", least=1, most=MAX_SUM_BITS),
     )
 
@@ -131,6 +138,7 @@ class AdditiveHash(CentroidEncoder):
     errors_: NDArray[np.float64]
     beam_: int
     has_class_byte_: bool = False
+    several_labels_: bool = False
 
     def __init__(
         self, n_bits: int = 64, *, beam: int = 16, random_state: Any = None, n_jobs: int | None = None
@@ -154,8 +162,8 @@ class AdditiveHash(CentroidEncoder):
         ----------
         X : array (n, d)
             At least two rows, not all the same.
-        y : array (n,) or None
-            A label a row, as `DistilHash` takes them.
+        y : array (n,), (n, L) or None
+            A label a row, or 0/1 indicators of L labels, as `DistilHash` takes them.
         unlabeled : array (m, d), optional
             Rows like those to be searched, such as the database itself, maybe of classes that y lacks. Vectors
             are then learned from these rows; y defines which rows are alike. Their unit is that of X.
@@ -171,16 +179,16 @@ class AdditiveHash(CentroidEncoder):
             If a setting, X, y or unlabeled is not allowed.
         """
         self.check_settings()
-        refuse_supervision(self, y, "one label a row or from rows alone")
+        refuse_supervision(self, y, "labels of rows or from rows alone")
         checked = self._check_input(X, keep=y is not None or unlabeled is not None)
-        class_index = None if y is None else check_labels(y, len(checked.X), unlabeled is not None)[0]
+        labels = None if y is None else check_labels_or_sets(y, len(checked.X), unlabeled is not None)
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
         rng = generator(self.random_state)
         with one_blas_thread():  # codes do not depend on the number of threads
-            if class_index is None:
+            if labels is None:
                 learned = _Points.from_rows(checked.X if others is None else others, rng)
             else:
-                learned = _Points.from_labels(checked.X, class_index, others, rng)
+                learned = _Points.from_labels(checked.X, labels, others, rng)
             fitted = self._learn(learned, rng)
         self._store(checked.columns, fitted)  # sums have one reader
         return self
@@ -203,7 +211,8 @@ class AdditiveHash(CentroidEncoder):
 
     def about(self) -> dict[str, Any]:
         """The embedding, and the share of the squared length of the training rows that codes leave over."""
-        embedding = {} if self.embedding_state_ is None else {"embedding": "mixture"}
+        name = "multilabel" if self.several_labels_ else "mixture"
+        embedding = {} if self.embedding_state_ is None else {"embedding": name}
         left = f"{100 * self.errors_[-1]:.1f} percent of the squared length of training rows"
         return {**embedding, "left over": left}
 
@@ -218,14 +227,13 @@ class AdditiveHash(CentroidEncoder):
             raise ValueError("all rows of X are the same; give rows that differ")
         sizes = 2 ** np.array(bits_of_bytes(self.n_bits))
         how = sizes, int(self.beam), rng, n_threads(self.n_jobs)
-        own = None
-        if rows.state is not None and self.n_bits >= _LEAST_BITS:
-            own = learn_with_first_byte(Z, _class_part_width(rows.state), *how)
+        own, n_first = None, rows.n_class_numbers()
+        if n_first and self.n_bits >= _LEAST_BITS:
+            own = learn_with_first_byte(Z, n_first, *how)
         tables, errors = own or learn_tables(Z, *how)
         facts = {"n_bits_": int(self.n_bits), "weights_": np.ones(self.n_bits), "history_": []}
-        state = {} if rows.state is None else {_STATE: rows.state, "has_class_byte_": own is not None}
         learned = {"centroids_": tables, "errors_": errors, "beam_": int(self.beam)}
-        return {**scales, **facts, **learned, **state}
+        return {**scales, **facts, **learned, **rows.fitted(own is not None)}
 
     def new_class_share(self, X: Any) -> float:
         """See `DistilHash.new_class_share`, which says what 0 means."""
@@ -234,7 +242,7 @@ class AdditiveHash(CentroidEncoder):
 
     def _new_class_share(self, rows: NDArray[Any]) -> float:
         state = self.embedding_state_
-        return 0.0 if state is None else Mixture().new_class_share(rows, state)
+        return 0.0 if state is None else _embedding(self.several_labels_).new_class_share(rows, state)
 
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         codes = super()._encode_opened(rows, n_bits, queries)
@@ -246,27 +254,30 @@ class AdditiveHash(CentroidEncoder):
 
     def _factors(self, X: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
         """Rows or queries (n, d) as factors (n, m)."""
-        return Mixture().factors(Mixture().embed(X, state), state, queries)
+        embedding = _embedding(self.several_labels_)
+        return embedding.factors(embedding.embed(X, state), state, queries)
 
     def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
         if self.embedding_state_ is None:
             return super()._own_queries(Q)
         factors, scale = self._factors(Q, self.embedding_state_, queries=True), (self.mean_, self.scale_)
-        return queries_for_products(factors, MOST_ALIKE, self.centroids_, scale, self.n_bits_)
+        most = _embedding(self.several_labels_).most_alike(self.embedding_state_)
+        return queries_for_products(factors, most, self.centroids_, scale, self.n_bits_)
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> dict[str, Any]:
         fitted = super()._from_arrays(arrays, plain)
         row = np.zeros((1, fitted["n_features_in_"]), np.float32)
+        embedding = _embedding(fitted.get("several_labels_", False))
         if _STATE in fitted:
             with np.errstate(all="ignore"):
-                vectors = Mixture().check_state(fitted[_STATE], row)
-            row = Mixture().factors(vectors, fitted[_STATE])
+                vectors = embedding.check_state(fitted[_STATE], row)
+            row = embedding.factors(vectors, fitted[_STATE])
             _refuse_far(fitted["mean_"], fitted["scale_"])
         if len(fitted["mean_"]) != row.shape[1]:
             raise ValueError(f"'mean_' has {len(fitted['mean_'])} numbers, and a row {row.shape[1]}")
         if _STATE in fitted and fitted.get("has_class_byte_"):
-            _refuse_class_numbers(fitted["centroids_"][1:, :, : _class_part_width(fitted[_STATE])])
+            _refuse_class_numbers(fitted["centroids_"][1:, :, : embedding.n_class_numbers(fitted[_STATE])])
         return fitted
 
     def _numbers(self, Z: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -279,7 +290,7 @@ class AdditiveHash(CentroidEncoder):
             sizes, state = 2 ** np.array(bits_of_bytes(self.n_bits_)), self.embedding_state_
             how = self.centroids_, sizes, self.beam_
             if state is not None and self.has_class_byte_:
-                coder = FirstByteCoder(*how, _class_part_width(state))
+                coder = FirstByteCoder(*how, _embedding(self.several_labels_).n_class_numbers(state))
             else:
                 coder = SumCoder(*how)
             _CODERS[self] = coder
@@ -289,9 +300,9 @@ class AdditiveHash(CentroidEncoder):
         return queries_for_sums(Z, self.centroids_, self.n_bits_)
 
 
-def _class_part_width(state: Params) -> int:
-    """How many numbers of a row, from the first on, say its class, or that it is new."""
-    return len(state["trust"]) + 1
+def _embedding(several_labels: bool, n_points: int = _MAX_POINTS) -> FactoredEmbedding:
+    """The embedding of rows with labels."""
+    return Multilabel(n_points=n_points) if several_labels else Mixture(n_points=n_points)
 
 
 def _refuse_class_numbers(of_later_bytes: NDArray[np.float32]) -> None:
@@ -316,6 +327,18 @@ class _Points(NamedTuple):
 
     vectors: NDArray[Any]
     state: Params | None = None
+    several_labels: bool = False
+
+    def fitted(self, has_class_byte: bool) -> dict[str, Any]:
+        """Fitted attributes about the labels; none without labels."""
+        if self.state is None:
+            return {}
+        several = {"several_labels_": True} if self.several_labels else {}
+        return {_STATE: self.state, "has_class_byte_": has_class_byte, **several}
+
+    def n_class_numbers(self) -> int:
+        """See `FactoredEmbedding.n_class_numbers`."""
+        return 0 if self.state is None else _embedding(self.several_labels).n_class_numbers(self.state)
 
     @classmethod
     def from_rows(cls, X: NDArray[Any], rng: np.random.Generator) -> _Points:
@@ -326,14 +349,16 @@ class _Points(NamedTuple):
     def from_labels(
         cls,
         X: NDArray[Any],
-        class_index: NDArray[np.int64],
+        labels: NDArray[Any],
         unlabeled: NDArray[Any] | None,
         rng: np.random.Generator,
     ) -> _Points:
         """Factors of rows of `unlabeled`, where it is given, else of X (n, d)."""
         n_points = min(_MAX_POINTS, rows_within(3 * X.shape[1], _MAX_NUMBERS))
-        embedded = embed_points(Mixture(n_points=n_points), X, class_index, unlabeled, rng).embedded
-        return cls(Mixture().factors(embedded.vectors, embedded.state), embedded.state)
+        several = labels.ndim == 2
+        embedding = _embedding(several, n_points)
+        embedded = embed_points(embedding, X, labels, unlabeled, rng).embedded
+        return cls(embedding.factors(embedded.vectors, embedded.state), embedded.state, several)
 
 
 # not pickled with the model
