@@ -369,7 +369,7 @@ def test_unlabeled_rows_without_labels_are_what_is_learned_from():
         (Y[:9], "9"),
         (
             Qrels(np.array([[0, 1, 1]])),
-            "AdditiveHash learns from one label a row or from rows alone; y is Qrels",
+            "AdditiveHash learns from labels of rows or from rows alone; y is Qrels",
         ),
         (Labels(Y), "y is Labels: pass its y itself"),
     ],
