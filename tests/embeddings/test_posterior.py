@@ -7,15 +7,17 @@ from sklearn.datasets import load_digits
 from sklearn.utils import shuffle
 
 from structhash.embeddings import _regression
+from structhash.embeddings._kernel_logits import anchors_for
 from structhash.embeddings._many_rows import Kernel, fit_ridge, regress_on_anchors
-from structhash.embeddings._regression import calibrate, class_prior, regress, rows_alone
+from structhash.embeddings._outcomes import Classes
+from structhash.embeddings._regression import regress
 from structhash.embeddings._targets import sharpen
 from structhash.embeddings.posterior import Posterior
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(40, 3))
 INDEX = np.r_[np.zeros(14, int), np.ones(13, int), np.full(13, 2)]
-NONE_ALONE = rows_alone(INDEX)
+CLASSES = Classes.of(INDEX)
 SIGMA = 0.8
 PRIOR = np.bincount(INDEX) / 40
 Y = np.eye(3)[INDEX] - PRIOR
@@ -35,55 +37,34 @@ def test_left_out_scores_are_those_of_fits_without_the_row(monkeypatch):
     monkeypatch.setattr(_regression, "POSTERIOR_RIDGES", (0.1,))
     monkeypatch.setattr(_regression, "MIN_KERNEL_EIGENVALUE", 0.0)
     points, K = np.arange(5, 25), kernel(ROWS, ROWS)
-    found = regress(ROWS, INDEX, NONE_ALONE, SIGMA, points)
+    found = regress(ROWS, CLASSES, SIGMA, points)
     expected = [K[i] @ solve(ROWS, np.delete(np.arange(40), i)) + PRIOR for i in points]
     np.testing.assert_allclose(found.left_out, expected, atol=1e-6)
     np.testing.assert_allclose(K @ found.coef, K @ solve(ROWS, np.arange(40)), atol=1e-6)
 
 
-def test_a_row_alone_judges_nothing_keeps_its_own_score_and_counts_as_the_largest_class(monkeypatch):
+def test_a_row_alone_judges_nothing_and_keeps_its_own_score(monkeypatch):
     index = np.r_[np.zeros(25, int), np.ones(14, int), 2]
-    alone, points = rows_alone(index), np.arange(40)
-    assert np.flatnonzero(alone).tolist() == [39]
-    prior = class_prior(index, alone)
-    assert prior.tolist() == [25 / 64, 14 / 64, 25 / 64]
+    outcomes, points = Classes.of(index), np.arange(40)
     monkeypatch.setattr(_regression, "POSTERIOR_RIDGES", (0.1,))
     few = Kernel(np.eye(3), ROWS[:12], SIGMA)
     for anchors, found in (
-        (ROWS, regress(ROWS, index, alone, SIGMA, points)),
-        (ROWS[:12], fit_ridge(ROWS.__getitem__, few, index, alone, prior, points, [0.1])),
+        (ROWS, regress(ROWS, outcomes, SIGMA, points)),
+        (ROWS[:12], fit_ridge(ROWS.__getitem__, few, outcomes, points, [0.1])),
     ):
-        fitted = kernel(ROWS, anchors) @ found.coef + prior
+        fitted = kernel(ROWS, anchors) @ found.coef + outcomes.prior
         np.testing.assert_allclose(found.left_out[39], fitted[39], atol=1e-6)
         assert not np.isclose(found.left_out[:39], fitted[:39], atol=1e-4).all(axis=1).any()
-        expected = calibrate(found.left_out[:39], index[:39])
-        np.testing.assert_allclose((found.loss, found.sharpness), expected, rtol=1e-6)
-
-
-def test_without_rows_alone_the_prior_is_the_share_of_the_rows():
-    assert not NONE_ALONE.any()
-    np.testing.assert_array_equal(class_prior(INDEX, NONE_ALONE), np.bincount(INDEX) / 40)
-    assert not rows_alone(np.arange(5)).any()
+        loss, link = outcomes.part(slice(39)).calibrate(found.left_out[:39])
+        np.testing.assert_allclose((found.loss, *found.link), (loss, *link), rtol=1e-6)
 
 
 def test_rows_alone_are_anchors():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 4))
     index = np.r_[np.arange(599) % 2, 2]
-    chosen, _ = regress_on_anchors(X.__getitem__, index, rows_alone(index), 1.0, 30, np.arange(600), rng)
+    chosen, _ = regress_on_anchors(X.__getitem__, Classes.of(index), 1.0, 30, np.arange(600), rng)
     assert np.isclose(chosen.anchors, X[599] @ chosen.directions).all(axis=1).any()
-
-
-def test_the_sharpness_is_the_likeliest_one():
-    scores, index = RNG.normal(size=(50, 4)), RNG.integers(0, 4, 50)
-    scores[np.arange(50), index] += 1
-    loss, sharpness = calibrate(scores, index)
-
-    def at(s):
-        return -np.log(softmax(s * scores, axis=1)[np.arange(50), index]).mean()
-
-    assert loss == pytest.approx(at(sharpness))
-    assert loss <= min(at(sharpness * factor) for factor in (0.9, 0.97, 1.03, 1.1)) + 1e-9
 
 
 def test_targets_are_the_chances_of_a_common_class():
@@ -146,12 +127,12 @@ def test_training_vectors_are_as_unsure_as_those_of_new_rows():
 def test_left_out_scores_with_fewer_anchors_than_rows_are_those_of_fits_without_the_row():
     points, anchors = np.arange(5, 25), ROWS[:12]
     kernel_of_12 = Kernel(np.eye(3), anchors, SIGMA)
-    found = fit_ridge(ROWS.__getitem__, kernel_of_12, INDEX, NONE_ALONE, PRIOR, points, [0.1])
+    found = fit_ridge(ROWS.__getitem__, kernel_of_12, CLASSES, points, [0.1])
     K = kernel(ROWS, anchors)
     expected = [K[i] @ solve(anchors, np.delete(np.arange(40), i)) + PRIOR for i in points]
     np.testing.assert_allclose(found.left_out, expected, atol=1e-6)
     np.testing.assert_allclose(found.coef, solve(anchors, np.arange(40)), rtol=1e-4)
-    p = softmax(found.sharpness * found.left_out, axis=1)[np.arange(20), INDEX[points]]
+    p = softmax(found.link.sharpness * found.left_out, axis=1)[np.arange(20), INDEX[points]]
     assert found.loss == pytest.approx(-np.log(p).mean())
 
 
@@ -160,7 +141,9 @@ def test_directions_without_classes_are_left_out_and_ambiguous_rows_are_anchors(
     X = rng.normal(size=(1200, 40)) * np.r_[2, 2, np.full(38, 0.2)]
     X[:, 0] += 8 * y
     X[[600, 1100], 0] = 4  # half way
-    kernel, found = regress_on_anchors(X.__getitem__, y, rows_alone(y), 4.0, 60, np.arange(0, 1200, 3), rng)
+    kernel, found = regress_on_anchors(
+        X.__getitem__, Classes.of(y), 4.0, 60, np.arange(0, 1200, 3), rng
+    )
     assert kernel.directions.shape[1] < 30
     assert (kernel.directions[:2] ** 2).sum() > 1.98  # the first two features are kept
     assert len(kernel.anchors) == 60
@@ -172,9 +155,16 @@ def test_directions_without_classes_are_left_out_and_ambiguous_rows_are_anchors(
 
 
 def test_the_number_of_anchors_grows_with_the_root_of_the_rows():
-    found = [Posterior()._anchors_for(n) for n in (300, 2000, 2001, 8000, 32_000, 10**6)]
-    assert found == [300, 2000, 2000, 4000, 8000, 8000]
-    assert [Posterior(n_anchors=50)._anchors_for(n) for n in (30, 50, 9000)] == [30, 50, 50]
+    found = [anchors_for(n) for n in (300, 2000, 2001, 8000, 32_000, 10**6)]
+    assert found == [300, 2000, 2000, 4000, 8000, 44_721]
+
+
+@pytest.mark.parametrize(("n_anchors", "expected"), [(30, 30), (60, 60), (8000, 60)])
+def test_no_more_anchors_than_the_setting_and_the_rows(n_anchors, expected):
+    X, y = load_digits(return_X_y=True)
+    piece = Posterior(n_anchors=n_anchors)
+    state = piece.fit(X[:60], y[:60], None, np.arange(60), np.random.default_rng(0)).state
+    assert len(state["anchors"]) == expected
 
 
 @pytest.mark.slow

@@ -14,8 +14,8 @@ from structhash._numerics.blocks import spread_rows
 
 LOG_SHARPNESS = (-1.0, 6.0)  # bounds of the logarithm of the factor in the softmax
 MAX_LINK_SCORES = 400_000  # by which the log-odds of labels are calibrated
-NEWTON_STEPS = 25
-MAX_NEWTON_STEP = 2.0  # of each of the three numbers that make scores of labels log-odds
+NEWTON_STEPS, MAX_HALVINGS = 25, 30
+NEWTON_TOLERANCE = 1e-9  # share of the loss
 
 
 class Link(NamedTuple):
@@ -138,28 +138,17 @@ class LabelSets(Outcomes):
     def calibrate(self, scores: NDArray[np.float64]) -> tuple[float, Link]:
         """See `Outcomes.calibrate`.
 
-        The log-odds of a label are a (score - prior) + b logit(prior) + c. Newton's method finds a, b and c,
-        the same for all labels. The loss of a row is the sum over the labels.
+        The log-odds of a label are a (score - prior) + b logit(prior) + c, with the same a, b and c for all
+        labels. The loss of a row is the sum over the labels; it is convex in the three numbers.
         """
         judges = spread_rows(len(scores), max(1, MAX_LINK_SCORES // len(self.prior)))
-        scores, labels = scores[judges], self.labels[judges]
-        features = np.stack(
-            [scores - self.prior, np.broadcast_to(logit(self.prior), scores.shape), np.ones(scores.shape)]
-        )
-        flat, signs = features.reshape(3, -1), np.where(labels, 1.0, -1.0).ravel()
-        weights = np.array([1 / max(scores.std(), 1e-6), 1.0, 0.0])
-        for _ in range(NEWTON_STEPS):
-            p = expit(weights @ flat)
-            gradient = flat @ (p - (signs > 0))
-            hessian = (flat * (p * (1 - p))) @ flat.T
-            step = np.linalg.lstsq(hessian, gradient)[0]
-            bound = MAX_NEWTON_STEP * np.maximum(1.0, np.abs(weights))
-            weights -= np.clip(step, -bound, bound)
-            if np.abs(step).max() < 1e-4 * np.abs(weights).max():
-                break
-        a, b, c = weights
-        loss = float(-log_expit(signs * (weights @ flat)).sum() / len(scores))
-        return loss, Link(float(a), b * logit(self.prior) + c - a * self.prior)
+        scores, labels, odds = scores[judges], self.labels[judges], logit(self.prior)
+        features = np.empty((3, scores.size))
+        features[0] = (scores - self.prior).ravel()
+        features[1] = np.tile(odds, len(scores))
+        features[2] = 1.0
+        loss, (a, b, c) = _logistic_regression(features, labels.ravel())
+        return loss / len(scores), Link(a, b * odds + c - a * self.prior)
 
     def margins(self, scores: NDArray[np.float64], link: Link) -> NDArray[np.float64]:
         """The expected log-probability of the labels of each row."""
@@ -167,6 +156,40 @@ class LabelSets(Outcomes):
         p = expit(logits)
         surely: NDArray[np.float64] = (p * log_expit(logits) + (1 - p) * log_expit(-logits)).sum(axis=1)
         return surely
+
+
+def _logistic_regression(
+    features: NDArray[np.float64], true: NDArray[np.bool_]
+) -> tuple[float, NDArray[np.float64]]:
+    """The least sum over k of -log p(true_k), where logit p = w'features (m, k); and w.
+
+    Newton's method begins at w = (0, 1, 0, ...) and halves a step until the loss falls. Where the loss has no
+    minimum, because w separates what is true, the search ends after `NEWTON_STEPS`.
+    """
+    signs = np.where(true, 1.0, -1.0)
+    units = np.maximum(np.sqrt((features**2).mean(axis=1)), np.finfo(float).tiny)
+    scaled = features / units[:, None]
+
+    def at(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        logits = w @ scaled
+        return float(-log_expit(signs * logits).sum()), logits
+
+    w = np.eye(len(features))[1] * units
+    loss, logits = at(w)
+    for _ in range(NEWTON_STEPS):
+        p = expit(logits)
+        gradient = scaled @ (p - true)
+        step = np.linalg.lstsq((scaled * (p * (1 - p))) @ scaled.T, gradient)[0]
+        if gradient @ step <= NEWTON_TOLERANCE * loss:  # twice of what the step is expected to gain
+            break
+        for halvings in range(MAX_HALVINGS):
+            tried = at(w - step / 2**halvings)
+            if tried[0] < loss:
+                break
+        else:
+            break
+        w, (loss, logits) = w - step / 2**halvings, tried
+    return loss, w / units
 
 
 def rows_alone(class_index: NDArray[np.int64]) -> NDArray[np.bool_]:
