@@ -4,7 +4,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from structhash._numerics.blocks import normalize_rows
 from structhash._numerics.gaussian import similarities_to
@@ -100,3 +100,12 @@ def test_constants_are_copies_in_c_order_of_single_or_double_precision():
 def test_an_unknown_step_is_refused(words):
     with pytest.raises(ValueError, match=r"no operation of . inputs; give one of"):
         Program().step(*words)
+
+
+def test_the_logistic_function_is_that_of_scipy_and_does_not_overflow(X):
+    program = Program()
+    with np.errstate(all="raise", under="ignore"):
+        found = run(program, program.logistic("X"), X * 3)
+        np.testing.assert_allclose(found, expit(X * 3), rtol=1e-14)
+        far = run(program, program.logistic("X"), np.array([[-1e300, -800, 0, 800, 1e300]]))
+    np.testing.assert_allclose(far, [[0, 0, 0.5, 1, 1]], atol=1e-300)

@@ -393,16 +393,16 @@ def labels_of(digit):
 
 
 def test_several_labels_a_row(run, here, tmp_path):
-    methods = "structhash:n_near=5,itq,one_hot,float"
+    methods = "structhash:n_near=5,itq,one_hot,float,distilhash"
     words = ("--methods", methods, "--bits", 8, "--seeds", "1", "--train", 90, "--queries", 50)
     files = ("-o", tmp_path / "r.json", "--report", tmp_path / "r.html")
     result = run("compare", "several.npz", *words, *files, "--measures", "map,ndcg@10")
     assert result.exit_code == 1, result.output
     assert "one_hot, 8 bits failed for seeds 1: ValueError: labels have shape (90, 3), and row" in result.stderr
-    assert "1 of 4 lines failed, the others are right" in result.stderr
+    assert "1 of 5 lines failed, the others are right" in result.stderr
     found = json.loads((tmp_path / "r.json").read_text())
     lines = {line["method"]: line for line in found["lines"]}
-    assert [bool(line["error"]) for line in found["lines"]] == [False, False, True, False]
+    assert [bool(line["error"]) for line in found["lines"]] == [False, False, True, False, False]
     rows, sets = X[200:500], [labels_of(y) for y in Y[200:500]]
     split = seen_classes(rows, 1, 50)
     precision = []
@@ -414,6 +414,7 @@ def test_several_labels_a_row(run, here, tmp_path):
     assert len(precision) < 50
     assert lines["float"]["mean"]["map"] == pytest.approx(np.mean(precision), abs=1e-3)  # some distances tie
     assert lines["structhash:n_near=5"]["sizes"] == [[90, len(precision), 250]]
+    assert lines["distilhash"]["mean"]["map"] > lines["itq"]["mean"]["map"] + 0.1
     assert found["details"]["classes"] is None
     assert {each["label"] for each in found["details"]["hardest"]} == {None}
     assert "the queries have no labels, or several each" in (tmp_path / "r.html").read_text()

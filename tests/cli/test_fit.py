@@ -467,6 +467,28 @@ def test_several_labels_a_row_are_learned_from(run, here, tmp_path, method):
     np.testing.assert_array_equal(load_model(tmp_path / "m").encode(data.X), expected.encode(data.X))
 
 
+def test_distilhash_learns_from_several_labels_a_row_and_its_codes_are_searched(machine, here, tmp_path):
+    said = machine("fit", "several.npz", "-o", tmp_path / "m", "--bits", 16)
+    assert (said["embedding"], said["because"]) == ("multilabel", "rows have several labels")
+    data = read("several.npz")
+    expected = DistilHash(16, random_state=0).fit(data.X, data.y).encode(data.X)
+    machine("encode", tmp_path / "m", "several.npz", "-o", tmp_path / "codes.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "codes.npy"), expected)
+    machine("encode", tmp_path / "m", "several.npz", "-o", tmp_path / "codes")
+    machine("index", tmp_path / "codes", "-o", tmp_path / "i", "--model", tmp_path / "m")
+    machine("search", tmp_path / "i", "x.npy", "--model", tmp_path / "m", "-k", 5, "-o", tmp_path / "found.npz")
+    with np.load(tmp_path / "found.npz") as found:
+        distances = found["distances"]
+    apart = np.unpackbits(expected[:, None] ^ expected, axis=2).sum(axis=2)
+    np.testing.assert_array_equal(distances, np.sort(apart, axis=1)[:, :5])
+
+
+@pytest.mark.parametrize("embedding", ["posterior", "metric"])
+def test_an_embedding_of_one_label_a_row_refuses_several(assert_refused, embedding):
+    words = f"fit several.npz -o new --method distilhash:embedding={embedding} --bits 6"
+    assert_refused(words, f"embedding='{embedding}' learns from one label a row", "give embedding='multilabel'")
+
+
 def test_several_labels_a_row_do_not_disturb_methods_that_need_none(done, here, tmp_path):
     for name, file in (("a", "several.npz"), ("b", "x.npy")):
         done("fit", file, "-o", tmp_path / name, "--method", "itq", "--bits", 6)
@@ -488,3 +510,19 @@ def test_settings_are_tried_by_several_labels_a_row(run, here, tmp_path):
     tried = json.loads(result.stdout)["tried"]
     assert tried[0]["map"] == pytest.approx(fitted.score(data.X[judge], data.y[judge]))
     assert tried[-1]["map"] is None
+
+
+@pytest.mark.slow
+def test_settings_of_distilhash_are_tried_by_several_labels_a_row(run, here, tmp_path):
+    result = run("fit", "several.npz", "-o", tmp_path / "m", "--bits", 6, "--tune", 500, "--json")
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    data, (learn, judge) = read("several.npz"), split(300, 0)
+    fitted = DistilHash(6, random_state=0).fit(data.X[learn], data.y[learn])
+    tried = {each["settings"]: each["map"] for each in said["tried"]}
+    assert list(tried) == ["as set", "start=several", "structhash:family=rbf"]
+    assert tried["as set"] == pytest.approx(fitted.score(data.X[judge], data.y[judge]))
+    assert all(score > 0.5 for score in tried.values())
+    assert [each["chosen"] for each in said["tried"]] == [
+        each == max(tried.values()) for each in tried.values()
+    ]

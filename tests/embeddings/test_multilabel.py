@@ -110,6 +110,7 @@ def test_a_row_that_surely_has_no_label_has_targets_too():
     np.testing.assert_allclose(found, 1 / 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_probabilities_of_new_rows_are_right_and_calibrated(dtype):
     X = DIGITS.astype(dtype)
@@ -166,6 +167,7 @@ def test_points_of_unlabeled_rows_are_embedded_like_new_rows(monkeypatch):
     assert ((Multilabel().embed(DIGITS[300:], other) > 0.5) == SETS[300:]).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_classes_given_as_numbers_are_labels_of_which_each_row_has_one():
     of_numbers, of_sets = fit(DIGITS[:300], Y[:300]), fit(DIGITS[:300], Y[:300, None] == np.arange(10))
     np.testing.assert_array_equal(of_numbers.vectors, of_sets.vectors)

@@ -141,9 +141,7 @@ def test_directions_without_classes_are_left_out_and_ambiguous_rows_are_anchors(
     X = rng.normal(size=(1200, 40)) * np.r_[2, 2, np.full(38, 0.2)]
     X[:, 0] += 8 * y
     X[[600, 1100], 0] = 4  # half way
-    kernel, found = regress_on_anchors(
-        X.__getitem__, Classes.of(y), 4.0, 60, np.arange(0, 1200, 3), rng
-    )
+    kernel, found = regress_on_anchors(X.__getitem__, Classes.of(y), 4.0, 60, np.arange(0, 1200, 3), rng)
     assert kernel.directions.shape[1] < 30
     assert (kernel.directions[:2] ** 2).sum() > 1.98  # the first two features are kept
     assert len(kernel.anchors) == 60

@@ -28,6 +28,7 @@ ENCODERS = {
     "distilhash": DistilHash(**SMALL),
     "distilhash-metric": DistilHash(**SMALL, embedding="metric"),
     "distilhash-manifold": DistilHash(**SMALL, embedding="manifold"),
+    "distilhash-multilabel": DistilHash(**SMALL, embedding="multilabel"),
     "distilhash-rbf": DistilHash(**SMALL, family="rbf:n_anchors=5"),
     "structhash": StructHash(**SMALL, **FEW),
     "structhash-corrective": StructHash(**SMALL, **FEW, schedule="totally_corrective"),

@@ -26,6 +26,9 @@ MODELS = {
     "mixture_of_few": lambda: DistilHash(16, embedding="mixture", random_state=0).fit(
         X[:30], Y[:30], unlabeled=X[150:500]
     ),
+    "multilabel": lambda: DistilHash(16, random_state=0).fit(
+        X[:300], np.column_stack([Y % 2 == 0, Y % 3 == 0, Y > 6])[:300]
+    ),
     "linear": lambda: StructHash(12, random_state=0).fit(X[:150], Y[:150]),
     "rbf": lambda: StructHash(12, family="rbf:n_anchors=40", random_state=0).fit(X[:150], Y[:150]),
     "stump": lambda: StructHash(12, family="stump", random_state=0).fit(X[:150], Y[:150]),

@@ -25,6 +25,7 @@ NAMES = [
     "manifold",
     "mixture",
     "mixture_of_few",
+    "multilabel",
     "linear",
     "rbf",
     "stump",

@@ -51,7 +51,9 @@ def by_node(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["posterior", "centered", "weighted", "mixture", "rbf", "stump", "tree"])
+@pytest.mark.parametrize(
+    "name", ["posterior", "centered", "weighted", "mixture", "multilabel", "rbf", "stump", "tree"]
+)
 def test_javascript_gives_the_codes_of_the_model(model_of, rows, by_node, assert_same_codes, name):
     model, rows = model_of(name), rows[500:1500]
     found = by_node(model, rows)

@@ -8,7 +8,7 @@ from scipy.stats import chi2
 
 from structhash import CGHash, Labels, StructHash
 from structhash.supervision import _nearest
-from structhash.supervision.labels import check_labels
+from structhash.supervision.labels import check_labels, check_labels_or_sets
 
 # one label a row, partners at random
 
@@ -292,3 +292,32 @@ def test_minus_one_beside_other_classes_is_pointed_out(y, warned, caplog):
     assert n_classes == len(set(y))
     assert len(index) == len(y)
     assert ("the label -1 is a class like any other" in caplog.text) == warned
+
+
+def test_labels_or_sets_are_class_numbers_or_the_labels_that_some_row_has():
+    sets = np.array([[0, 1, 0, 1], [0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]])
+    found = check_labels_or_sets(sets, 4)
+    assert found.dtype == bool
+    np.testing.assert_array_equal(found, sets[:, [1, 3]])
+    for y in ("baab", np.eye(3)[[1, 0, 0, 1]]):
+        found = check_labels_or_sets(list(y), 4)
+        assert (found.dtype, found.tolist()) == (np.int64, [1, 0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([[1, 0, 0], [0, 1, 1], [0, 0, 0]], "no two of the 3 rows share a label; give rows that do"),
+        ([[0, 0, 0]] * 3, "no two of the 3 rows share a label; give rows that do"),
+        ([[1, 1, 0]] * 3, "all 3 rows have the same 2 labels; give rows that differ"),
+        (["a", "b", "c"], "each of the 3 rows has a label of its own"),
+        ([[1, 1, 0]] * 2, "labels have shape"),
+    ],
+)
+def test_labels_or_sets_that_cannot_be_learned_from_are_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        check_labels_or_sets(y, 3)
+
+
+def test_one_row_a_class_is_enough_where_it_may_be():
+    assert check_labels_or_sets(["a", "b", "c"], 3, single_rows=True).tolist() == [0, 1, 2]

@@ -11,6 +11,7 @@ from sklearn.utils import shuffle
 from structhash import DistilHash
 from structhash.embeddings.centered import Centered
 from structhash.embeddings.metric import Metric
+from structhash.embeddings.multilabel import Multilabel
 from structhash.embeddings.posterior import Posterior
 from structhash.training.distillation import embed_points
 from structhash.training.embedding_choice import choose_embedding, new_class_evidence
@@ -69,6 +70,18 @@ def test_one_label_a_class_is_taken_with_any_number_of_unlabeled_rows():
         rest = {"unlabeled": given.pop("unlabeled", None)}
         with pytest.raises(ValueError, match="each of the 10 rows has a label of its own"):
             DistilHash(8, random_state=0, **given).fit(X[rows], Y[rows], **rest)
+
+
+@pytest.mark.parametrize("unlabeled", [None, X[300:500]], ids=["alone", "unlabeled"])
+def test_where_rows_have_several_labels_it_is_multilabel(unlabeled):
+    labels = np.column_stack([Y % 2 == 0, Y % 3 == 0, Y > 6])[:300]
+    points, rng, reason, row_bits = choose_embedding(X[:300], labels, unlabeled, 3)
+    other = np.random.default_rng(3)
+    expected = embed_points(Multilabel(), X[:300], labels, unlabeled, other)
+    assert points.embedding == Multilabel()
+    assert (reason, row_bits) == ("rows have several labels", False)
+    np.testing.assert_array_equal(points.embedded.vectors, expected.embedded.vectors)
+    assert rng.random() == other.random()
 
 
 @pytest.mark.parametrize("unlabeled", [None, X[300:500]], ids=["alone", "unlabeled"])
