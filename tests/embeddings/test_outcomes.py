@@ -115,6 +115,7 @@ def test_one_label_is_a_logistic_regression_of_one_number():
 def hard_cases():
     labels, scores = draw(n=200)
     none, every = np.zeros((200, 1), bool), np.ones((200, 1), bool)
+    half = np.arange(200)[:, None] % 2 == 0
     outliers = scores.copy()
     outliers[0] = 1e4
     return {
@@ -129,6 +130,7 @@ def hard_cases():
         "tiny scores": (labels, scores * 1e-12),
         "large scores": (labels, scores * 1e12),
         "one score far out": (labels, outliers),
+        "labels of half of the rows": (np.hstack([half, ~half]), np.where(half, 0.502, [[0.498, 0.51]])),
         "one row": (labels[:1], scores[:1]),
     }
 

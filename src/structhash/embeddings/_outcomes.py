@@ -15,6 +15,7 @@ from structhash._numerics.blocks import spread_rows
 LOG_SHARPNESS = (-1.0, 6.0)  # bounds of the logarithm of the factor in the softmax
 MAX_LINK_SCORES = 400_000  # by which the log-odds of labels are calibrated
 NEWTON_STEPS, MAX_HALVINGS = 25, 30
+MIN_UNIT = 1e-9  # root mean square of a feature
 NEWTON_TOLERANCE = 1e-9  # share of the loss
 
 
@@ -167,7 +168,8 @@ def _logistic_regression(
     minimum, because w separates what is true, the search ends after `NEWTON_STEPS`.
     """
     signs = np.where(true, 1.0, -1.0)
-    units = np.maximum(np.sqrt((features**2).mean(axis=1)), np.finfo(float).tiny)
+    units = np.sqrt((features**2).mean(axis=1))
+    units[units < MIN_UNIT] = 1.0  # of features that say nothing
     scaled = features / units[:, None]
 
     def at(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
