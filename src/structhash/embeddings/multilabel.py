@@ -47,12 +47,12 @@ class Multilabel(FactoredEmbedding):
 
     Examples
     --------
-    >>> from sklearn.datasets import make_multilabel_classification
-    >>> X, Y = make_multilabel_classification(400, n_classes=6, random_state=0)
-    >>> rng, Y = np.random.default_rng(0), Y == 1
-    >>> state, vectors, _ = Multilabel().fit(X[:300], Y[:300], None, np.arange(300), rng)
-    >>> vectors.shape, bool(((Multilabel().embed(X[300:], state) > 0.5) == Y[300:]).mean() > 0.8)
-    ((300, 6), True)
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> Y = np.column_stack([y % 2 == 0, y % 3 == 0, y > 6])
+    >>> state, vectors, _ = Multilabel().fit(X[:300], Y[:300], None, np.arange(300), np.random.default_rng(0))
+    >>> vectors.shape, bool(((Multilabel().embed(X[300:], state) > 0.5) == Y[300:]).mean() > 0.9)
+    ((300, 3), True)
     """
 
     labelled: ClassVar[bool] = True
