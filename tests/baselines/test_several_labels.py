@@ -95,7 +95,8 @@ def test_the_others_refuse_them(name):
     encoder = SUPERVISED[name]()
     message = (
         rf"labels have shape \(4, 3\), and row 2 has 2 of the labels; {type(encoder).__name__} learns from one "
-        "label a row; give one, or fit one of CCA_ITQ, COSDISH, FSDH, KSH, SDH, StructHash and CGHash, which"
+        "label a row; give one, or fit one of CCA_ITQ, COSDISH, FSDH, KSH, PredictedLabels, SDH, AdditiveHash, "
+        "DistilHash, StructHash and CGHash, which"
     )
     with pytest.raises(ValueError, match=message):
         encoder.fit(X4, [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])

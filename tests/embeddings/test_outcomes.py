@@ -178,7 +178,7 @@ def test_a_row_is_the_surer_the_likelier_its_labels_are_expected_to_be():
     chances = np.prod(np.where(sets, p[:, None], 1 - p[:, None]), axis=2)  # (20, 8)
     expected = (chances * np.log(chances)).sum(axis=1)
     labels = LabelSets.of(RNG.random((20, 3)) < 0.5)
-    np.testing.assert_allclose(labels.margins(scores, link), expected, rtol=1e-9)
+    np.testing.assert_allclose(labels.sureness(scores, link), expected, rtol=1e-9)
     ordered = np.sort(scores, axis=1)
     index = np.arange(20) % 3
-    np.testing.assert_allclose(Classes.of(index).margins(scores, link), ordered[:, 2] - ordered[:, 1])
+    np.testing.assert_allclose(Classes.of(index).sureness(scores, link), ordered[:, 2] - ordered[:, 1])

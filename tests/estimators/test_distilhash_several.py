@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import average_precision_score
 from sklearn.utils import shuffle
 
-from structhash import AdditiveHash, DistilHash, load_model
+from structhash import DistilHash, load_model
 from structhash.baselines.itq import ITQ
 from structhash.embeddings.multilabel import Multilabel
 from structhash.io import container
@@ -223,10 +223,3 @@ def test_labels_that_cannot_be_learned_from_are_refused_and_the_model_stays(y, m
     assert after.keys() == before.keys()
     assert all(after[name] is before[name] for name in before)
     np.testing.assert_array_equal(estimator.encode(REST), codes)
-
-
-def test_additive_hash_refuses_several_labels():
-    with pytest.raises(
-        ValueError, match=r"row \d+ has \d of the labels; give one label .* DistilHash, StructHash"
-    ):
-        AdditiveHash(16, random_state=0).fit(X[TRAIN], SETS[TRAIN])

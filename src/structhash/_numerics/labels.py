@@ -130,7 +130,8 @@ def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         row = int((indicators.sum(axis=1) != 1).argmax())
         raise ValueError(
             f"labels have shape {indicators.shape}, and row {row} has {indicators[row].sum()} of the labels; "
-            f"give one label for each of the {n_rows} rows; DistilHash, StructHash and CGHash take several, too"
+            f"give one label for each of the {n_rows} rows, or learn by AdditiveHash, CGHash, DistilHash or "
+            "StructHash, which take several"
         )
     return values, index
 

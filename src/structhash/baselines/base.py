@@ -228,7 +228,7 @@ class SupervisedBaseline(Baseline):
             raise ValueError(
                 f"labels have shape {indicators.shape}, and row {row} has {indicators[row].sum()} of the "
                 f"labels; {type(self).__name__} learns from one label a row; give one, or fit one of "
-                f"{', '.join(able)}, StructHash and CGHash, which take several"
+                f"{', '.join(able)}, AdditiveHash, DistilHash, StructHash and CGHash, which take several"
             )
         used = np.flatnonzero(indicators.any(axis=0))
         if not len(used):

@@ -84,8 +84,8 @@ def regress_on_anchors(
     def along(part: Any) -> NDArray[np.float64]:
         return rows(part) @ kernel.directions
 
-    margins = np.where(outcomes.alone, -np.inf, _margins(along, kernel, found, outcomes))
-    ambiguous = np.argsort(margins, kind="stable")[: int(n_anchors * AMBIGUOUS_SHARE)]
+    sureness = np.where(outcomes.alone, -np.inf, _sureness(along, kernel, found, outcomes))
+    ambiguous = np.argsort(sureness, kind="stable")[: int(n_anchors * AMBIGUOUS_SHARE)]
     drawn = order[~np.isin(order, ambiguous)][: n_anchors - len(ambiguous)]
     kernel = kernel._replace(anchors=along(np.append(ambiguous, drawn)))
     ridges = [found.ridge * factor for factor in RIDGE_FACTORS]
@@ -122,12 +122,12 @@ def _trial(
     return best.kernel, best.found
 
 
-def _margins(rows: Rows, kernel: Kernel, found: Regression, outcomes: Outcomes) -> NDArray[np.float64]:
+def _sureness(rows: Rows, kernel: Kernel, found: Regression, outcomes: Outcomes) -> NDArray[np.float64]:
     """How sure the regression is of each row, (n,)."""
-    similar, margins = similarities_to(kernel.anchors, kernel.sigma), np.empty(len(outcomes))
+    similar, sureness = similarities_to(kernel.anchors, kernel.sigma), np.empty(len(outcomes))
     for run in row_slices(len(outcomes), FEATURE_BLOCK_ROWS):
-        margins[run] = outcomes.margins(similar(rows(run)) @ found.coef + outcomes.prior, found.link)
-    return margins
+        sureness[run] = outcomes.sureness(similar(rows(run)) @ found.coef + outcomes.prior, found.link)
+    return sureness
 
 
 def fit_ridge(

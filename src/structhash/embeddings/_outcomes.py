@@ -59,7 +59,7 @@ class Outcomes:
         """The least mean -log p of what is true of the rows, by scores (n, m), of all links; and that link."""
         raise NotImplementedError
 
-    def margins(self, scores: NDArray[np.float64], link: Link) -> NDArray[np.float64]:
+    def sureness(self, scores: NDArray[np.float64], link: Link) -> NDArray[np.float64]:
         """How sure scores (k, m) of any rows are, (k,)."""
         raise NotImplementedError
 
@@ -103,11 +103,11 @@ class Classes(Outcomes):
         best = minimize_scalar(loss, bounds=LOG_SHARPNESS, method="bounded", options={"xatol": 1e-2})
         return float(best.fun), Link(float(np.exp(best.x)))
 
-    def margins(self, scores: NDArray[np.float64], link: Link) -> NDArray[np.float64]:
+    def sureness(self, scores: NDArray[np.float64], link: Link) -> NDArray[np.float64]:
         """By how much the best score of each row exceeds the second best."""
         scores = np.sort(scores, axis=1)
-        margins: NDArray[np.float64] = scores[:, -1] - scores[:, -2:][:, 0]
-        return margins
+        sure: NDArray[np.float64] = scores[:, -1] - scores[:, -2:][:, 0]
+        return sure
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class LabelSets(Outcomes):
         loss, (a, b, c) = _logistic_regression(features, labels.ravel())
         return loss / len(scores), Link(a, b * odds + c - a * self.prior)
 
-    def margins(self, scores: NDArray[np.float64], link: Link) -> NDArray[np.float64]:
+    def sureness(self, scores: NDArray[np.float64], link: Link) -> NDArray[np.float64]:
         """The expected log-probability of the labels of each row."""
         logits = link.sharpness * scores + link.offset
         p = expit(logits)
