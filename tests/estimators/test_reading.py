@@ -32,6 +32,7 @@ NO_VALUES = {
     "mdsh",
     "one_hot",
     "predicted_class",
+    "predicted_labels",
     "sh",
     "spher",
     "tsh",
