@@ -107,6 +107,14 @@ def test_one_label_a_row(data):
     assert not bits[:, 3:].any()
 
 
+def test_rows_that_say_nothing_of_rare_labels_have_codes_of_zeros(data, caplog):
+    _, Y, _, _ = data
+    noise = np.random.default_rng(1).normal(size=(300, 3))
+    encoder = PredictedLabels(6, random_state=0).fit(noise, Y[:, [0, 1, 2, 4, 5]])
+    assert not encoder.transform(noise).any()
+    assert "all have the same code: search cannot tell them apart" in caplog.text
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_save_and_load(dtype, data, tmp_path):
     X, Y, Q, _ = data
