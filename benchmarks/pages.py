@@ -257,6 +257,11 @@ def controls():
     return by_set("controls", stars=False)
 
 
+def several():
+    """Rows with several labels: mAP, precision at 10 and NDCG by the number of shared labels."""
+    return by_set("several", measures=("map", "precision@10", "ndcg@100"))
+
+
 def queries_as_rows():
     """mAP and precision at 10 of queries of known / of new classes, coded as queries or as rows."""
     found = {}
@@ -460,6 +465,7 @@ PAGES = {
         worlds,
         queries_as_rows,
         second_model,
+        several,
         plenty,
         prefix,
         judged,
