@@ -92,7 +92,7 @@ class Classes(Outcomes):
 
     def centred(self) -> NDArray[np.float64]:
         """See `Outcomes.centred`."""
-        return indicators(self.class_index, self.prior)
+        return centred_indicators(self.class_index, self.prior)
 
     def calibrate(self, scores: NDArray[np.float64]) -> tuple[float, Link]:
         """See `Outcomes.calibrate`; p is a softmax."""
@@ -219,6 +219,6 @@ def class_prior(class_index: NDArray[np.int64], alone: NDArray[np.bool_]) -> NDA
     return prior
 
 
-def indicators(class_index: NDArray[np.int64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+def centred_indicators(class_index: NDArray[np.int64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
     """Class indicators (n, n_classes) around the shares of the classes."""
     return (class_index[:, None] == np.arange(len(prior))) - prior
