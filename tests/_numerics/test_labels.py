@@ -7,7 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from structhash._numerics.labels import read_classes, read_labels
+from structhash._numerics.labels import (
+    first_without_one,
+    labels_in_use,
+    read_classes,
+    read_labels,
+    share_a_label,
+)
 
 AS_TEXT = ["b", "a", "b"]
 AS_NUMBERS = [7, -1, 7]
@@ -128,6 +134,25 @@ def test_several_labels_a_row_are_indicators_and_no_classes():
     assert read_labels(["b", "a", "b"], 3).of_rows.tolist() == [1, 0, 1]
     with pytest.raises(ValueError, match="row 0 has 2 of the labels; give one label for each of the 3 rows"):
         read_classes(y, 3)
+
+
+def test_indicators_against_sets():
+    Y = np.random.default_rng(0).random((30, 7)) < 0.25
+    Y[:, 4] = False
+    sets = [set(np.flatnonzero(row).tolist()) for row in Y]
+    expected = [[bool(one & other) for other in sets] for one in sets[:9]]
+    np.testing.assert_array_equal(share_a_label(Y[:9], Y), expected)
+    assert labels_in_use(Y).tolist() == sorted(set.union(*sets))
+    odd = next(row for row, each in enumerate(sets) if len(each) != 1)
+    assert first_without_one(Y) == (odd, len(sets[odd]))
+
+
+def test_labels_in_use_tell_rows_apart():
+    assert labels_in_use(np.array([[False, True], [False, False]])).tolist() == [1]
+    with pytest.raises(ValueError, match="none of the 3 rows of y has a label; give rows that have labels"):
+        labels_in_use(np.zeros((3, 2), bool))
+    with pytest.raises(ValueError, match="all 3 rows have the same 2 labels; give rows that differ"):
+        labels_in_use(np.ones((3, 2), bool))
 
 
 @pytest.mark.parametrize(

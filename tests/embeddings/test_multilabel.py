@@ -42,7 +42,7 @@ def scores_without(row, anchors):
 
 @pytest.mark.parametrize("n_anchors", [40, 12])
 def test_left_out_scores_are_those_of_fits_without_the_row(n_anchors, monkeypatch):
-    monkeypatch.setattr(_regression, "POSTERIOR_RIDGES", (RIDGE,))
+    monkeypatch.setattr(_regression, "RIDGES", (RIDGE,))
     monkeypatch.setattr(_regression, "MIN_KERNEL_EIGENVALUE", 0.0)
     points, anchors = np.arange(5, 25), ROWS[:n_anchors]
     if n_anchors == 40:
@@ -59,9 +59,9 @@ def test_left_out_scores_are_those_of_fits_without_the_row(n_anchors, monkeypatc
 @pytest.mark.parametrize("n_anchors", [40, 12])
 def test_vectors_are_the_probabilities_of_these_scores(n_anchors, monkeypatch):
     """Through `fit`: the kernel is fixed, and everything else is computed anew here."""
-    monkeypatch.setattr(_regression, "POSTERIOR_RIDGES", (RIDGE,))
+    monkeypatch.setattr(_regression, "RIDGES", (RIDGE,))
     monkeypatch.setattr("structhash.embeddings._many_rows.RIDGE_FACTORS", (1.0,))
-    monkeypatch.setattr("structhash.embeddings._many_rows.POSTERIOR_RIDGES", (RIDGE,))
+    monkeypatch.setattr("structhash.embeddings._many_rows.RIDGES", (RIDGE,))
     monkeypatch.setattr(_regression, "MIN_KERNEL_EIGENVALUE", 0.0)
     state, vectors, _ = fit(ROWS, LABELS, n_anchors=n_anchors)
     units, sigma = state["units"], float(state["bandwidth"])

@@ -1,5 +1,7 @@
 """What a regression predicts: the classes of rows, or their label sets, and how scores become logits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -167,8 +169,13 @@ def test_calibrated_probabilities_of_a_label_have_its_share_where_all_labels_are
 def test_many_rows_are_calibrated_by_some_of_them(monkeypatch):
     labels, scores = draw(n=3000)
     whole = LabelSets.of(labels).calibrate(scores)[0]
-    monkeypatch.setattr("structhash.embeddings._outcomes.MAX_LINK_SCORES", 4000)
-    assert LabelSets.of(labels).calibrate(scores)[0] == pytest.approx(whole, rel=0.1)
+    monkeypatch.setattr("structhash.embeddings._outcomes.MAX_LINK_SCORES", 4000)  # 1,000 rows of 4 labels
+    some, _ = LabelSets.of(labels).calibrate(scores)
+    judges = np.linspace(0, 2999, 1000).astype(int)
+    of_judges, _ = replace(LabelSets.of(labels), labels=labels[judges]).calibrate(scores[judges])
+    assert some == pytest.approx(of_judges)
+    assert some != whole
+    assert some == pytest.approx(whole, rel=0.1)
 
 
 def test_a_row_is_the_surer_the_likelier_its_labels_are_expected_to_be():

@@ -34,7 +34,7 @@ def solve(anchors, rows, ridge=0.1):
 
 
 def test_left_out_scores_are_those_of_fits_without_the_row(monkeypatch):
-    monkeypatch.setattr(_regression, "POSTERIOR_RIDGES", (0.1,))
+    monkeypatch.setattr(_regression, "RIDGES", (0.1,))
     monkeypatch.setattr(_regression, "MIN_KERNEL_EIGENVALUE", 0.0)
     points, K = np.arange(5, 25), kernel(ROWS, ROWS)
     found = regress(ROWS, CLASSES, SIGMA, points)
@@ -46,7 +46,7 @@ def test_left_out_scores_are_those_of_fits_without_the_row(monkeypatch):
 def test_a_row_alone_judges_nothing_and_keeps_its_own_score(monkeypatch):
     index = np.r_[np.zeros(25, int), np.ones(14, int), 2]
     outcomes, points = Classes.of(index), np.arange(40)
-    monkeypatch.setattr(_regression, "POSTERIOR_RIDGES", (0.1,))
+    monkeypatch.setattr(_regression, "RIDGES", (0.1,))
     few = Kernel(np.eye(3), ROWS[:12], SIGMA)
     for anchors, found in (
         (ROWS, regress(ROWS, outcomes, SIGMA, points)),

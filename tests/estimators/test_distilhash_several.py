@@ -199,7 +199,7 @@ SAME = np.tile([1, 1, 0], (30, 1))
     [
         (np.eye(30, 31, dtype=int), "each of the 30 rows has a label"),
         (np.diag(np.r_[0, np.ones(29, int)]), "no two of the 30 rows share a label; give rows that do"),
-        (np.zeros((30, 3), int), "no two of the 30 rows share a label"),
+        (np.zeros((30, 3), int), "none of the 30 rows of y has a label"),
         (SAME, "all 30 rows have the same 2 labels; give rows that differ"),
         (SAME * 2, "must be 0 or 1, which of 3 a row has"),
         (SAME / 2, "must be 0 or 1, which of 3 a row has"),

@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RowLabels", "read_classes", "read_labels", "refuse_look_alikes"]
+__all__ = [
+    "RowLabels",
+    "first_without_one",
+    "labels_in_use",
+    "read_classes",
+    "read_labels",
+    "refuse_look_alikes",
+    "share_a_label",
+]
 
 _KINDS: dict[str, tuple[type, ...]] = {  # labels of one kind have a total order
     "booleans": (bool, np.bool_),
@@ -127,13 +135,35 @@ def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """
     values, index, indicators = read_labels(y, n_rows)
     if indicators is not None:
-        row = int((indicators.sum(axis=1) != 1).argmax())
+        row, n_own = first_without_one(indicators)
         raise ValueError(
-            f"labels have shape {indicators.shape}, and row {row} has {indicators[row].sum()} of the labels; "
+            f"labels have shape {indicators.shape}, and row {row} has {n_own} of the labels; "
             f"give one label for each of the {n_rows} rows, or learn by AdditiveHash, CGHash, DistilHash or "
             "StructHash, which take several"
         )
     return values, index
+
+
+def first_without_one(indicators: NDArray[np.bool_]) -> tuple[int, int]:
+    """The first row of indicators (n, L) that has not exactly one label, and how many it has."""
+    counts = indicators.sum(axis=1)
+    row = int((counts != 1).argmax())
+    return row, int(counts[row])
+
+
+def labels_in_use(indicators: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The columns (k,) of indicators (n, L) that some row has; ValueError if all rows have the same."""
+    used = np.flatnonzero(indicators.any(axis=0))
+    if not len(used):
+        raise ValueError(f"none of the {len(indicators)} rows of y has a label; give rows that have labels")
+    if (indicators == indicators[0]).all():
+        raise ValueError(f"all {len(indicators)} rows have the same {len(used)} labels; give rows that differ")
+    return used
+
+
+def share_a_label(A: NDArray[np.bool_], B: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether rows of the indicators A (m, L) and B (n, L) have a label in common: (m, n)."""
+    return A.astype(np.float32) @ B.astype(np.float32).T > 0
 
 
 def refuse_look_alikes(labels: list[str], name: str) -> None:

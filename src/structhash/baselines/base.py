@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.labels import read_labels
+from structhash._numerics.labels import first_without_one, labels_in_use, read_labels, share_a_label
 from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.threads import one_blas_thread
 from structhash._numerics.validation import MAX_BITS, check_count
@@ -28,7 +28,6 @@ __all__ = [
     "TrainingRows",
     "equal_bits",
     "planes_through",
-    "share_a_label",
     "through_mean",
 ]
 
@@ -221,33 +220,22 @@ class SupervisedBaseline(Baseline):
         return TrainingRows(checked.X, mean_of(checked.X), values, class_index, indicators), checked.columns
 
     def _check_indicators(self, indicators: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The columns that are in use, of rows with no or several labels, and their indicators."""
+        """The labels (k,) in use and their indicators (n, k); ValueError if the method takes one a row."""
         if not self.takes_several_labels:
-            row = int((indicators.sum(axis=1) != 1).argmax())
+            row, n_own = first_without_one(indicators)
             able = [each.__name__ for each in classes("baselines").values() if _takes_several(each)]
             raise ValueError(
-                f"labels have shape {indicators.shape}, and row {row} has {indicators[row].sum()} of the "
-                f"labels; {type(self).__name__} learns from one label a row; give one, or fit one of "
+                f"labels have shape {indicators.shape}, and row {row} has {n_own} of the labels; "
+                f"{type(self).__name__} learns from one label a row; give one, or fit one of "
                 f"{', '.join(able)}, AdditiveHash, DistilHash, StructHash and CGHash, which take several"
             )
-        used = np.flatnonzero(indicators.any(axis=0))
-        if not len(used):
-            raise ValueError(
-                f"none of the {len(indicators)} rows of y has a label; give labels of at least two"
-            )
-        if (indicators == indicators[0]).all():
-            raise ValueError(f"all rows of y have the same {len(used)} labels; give labels that rows differ by")
+        used = labels_in_use(indicators)
         return used, indicators[:, used]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def share_a_label(A: NDArray[np.bool_], B: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether rows of the indicators A (m, L) and B (n, L) have a label in common: (m, n)."""
-    return A.astype(np.float32) @ B.astype(np.float32).T > 0
 
 
 def _takes_several(piece: type) -> bool:

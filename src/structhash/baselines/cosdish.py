@@ -188,7 +188,7 @@ def _learn_codes(
     Raises
     ------
     ValueError
-        If each two of the rows drawn share a label, or no two do.
+        If every two of the rows drawn share a label, or no two do.
     """
     n, differ = len(rows.X), False
     B = np.where(rng.random((n, n_bits)) < 0.5, 1.0, -1.0)

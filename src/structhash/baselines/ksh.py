@@ -7,17 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.labels import share_a_label
 from structhash._numerics.validation import check_count
 from structhash.baselines._gauss_kernel import KERNEL_FIELDS, gauss_features, gauss_kernel
 from structhash.baselines._greedy_bits import learn_bits
 from structhash.baselines._rows import SAME_LABELS, draw_anchors, draw_rows
-from structhash.baselines.base import (
-    MAX_SQUARABLE,
-    SupervisedBaseline,
-    TrainingRows,
-    equal_bits,
-    share_a_label,
-)
+from structhash.baselines.base import MAX_SQUARABLE, SupervisedBaseline, TrainingRows, equal_bits
 from structhash.io.fields import Field
 from structhash.pieces import Params
 
@@ -151,9 +146,10 @@ class KSH(SupervisedBaseline):
 def _label_sets(
     rows: TrainingRows, drawn: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], int, NDArray[np.float64] | None]:
-    """The label set of each drawn row, the number of sets, and by 1 or 0 which sets share a label.
+    """The label set of each drawn row (m,), the number s of sets, and 1 or 0 (s, s) where two share a label.
 
-    Where each row has one label, sets are classes, and None stands for the identity.
+    Where each row has one label, sets are classes, and None stands for the identity. ValueError if every two
+    sets share a label, or no two do.
     """
     if rows.indicators is None:
         return rows.class_index[drawn], len(rows.classes), None

@@ -170,7 +170,7 @@ def _supervision(method: Method, dataset: Dataset, path: Path, neighbours: bool,
 
     Returns
     -------
-    Neighbours, Qrels, ndarray (n,) or None
+    Neighbours, Qrels, ndarray (n,) or (n, L), or None
     """
     encoder: HashEncoder = method.encoders[0]
     several = len(method.encoders) > 1

@@ -1,4 +1,4 @@
-"""Logits of classes or labels: a kernel regression that chooses its own settings, for rows of any data."""
+"""Logits of classes or labels, by a kernel regression that chooses its own settings."""
 
 from __future__ import annotations
 

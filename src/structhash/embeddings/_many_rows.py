@@ -1,4 +1,4 @@
-"""The regression of `Posterior` where there are more training rows than anchors."""
+"""The regression of outcomes where there are more training rows than anchors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from structhash._numerics.blocks import row_slices, spread_rows
 from structhash._numerics.gaussian import similarities_to
 from structhash._numerics.scaling import FEATURE_BLOCK_ROWS
 from structhash.embeddings._outcomes import Outcomes
-from structhash.embeddings._regression import POSTERIOR_RIDGES, Regression, judging_rows, without_own
+from structhash.embeddings._regression import RIDGES, Regression, judging_rows, without_own
 
 MAX_SAMPLE_ROWS = 16_000  # on which directions and bandwidth are chosen
 MAX_JUDGES = 2000  # left-out rows by which the ridge is chosen
@@ -52,9 +52,9 @@ def regress_on_anchors(
 ) -> tuple[Kernel, Regression]:
     """Choose directions, bandwidth and anchors, and fit the regression on all rows.
 
-    The directions are the leading principal directions of the rows. The others hold little that tells classes
-    apart, blur the similarities, and cost time in each comparison. A regression on a sample of rows chooses how
-    many are kept, and the bandwidth, by the likelihood of left-out labels. One half of the anchors are the
+    The directions are the leading principal directions of the rows. The others say little of the outcomes,
+    blur the similarities, and cost time in each comparison. A regression on a sample of rows chooses how
+    many are kept, and the bandwidth, by the likelihood of left-out outcomes. One half of the anchors are the
     rows that are alone in their class and the rows of which this regression is least sure. The other half is
     drawn at random.
 
@@ -108,7 +108,7 @@ def _trial(
         kept = directions[:, ::-1][:, :n_directions]
         Z = rows @ kept
         kernel = Kernel(kept, Z[:m], sigma)
-        found = fit_ridge(Z.__getitem__, kernel, outcomes, left_out, POSTERIOR_RIDGES)
+        found = fit_ridge(Z.__getitem__, kernel, outcomes, left_out, RIDGES)
         return _Trial(found.loss, kernel, found)
 
     trials = []

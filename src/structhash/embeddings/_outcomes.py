@@ -27,7 +27,7 @@ class Link(NamedTuple):
 
 
 class Outcomes:
-    """What is known of n training rows: one column an outcome, each row's true ones known.
+    """Which of m outcomes are true of each of n training rows.
 
     Attributes
     ----------
@@ -56,7 +56,10 @@ class Outcomes:
         raise NotImplementedError
 
     def calibrate(self, scores: NDArray[np.float64]) -> tuple[float, Link]:
-        """The least mean -log p of what is true of the rows, by scores (n, m), of all links; and that link."""
+        """The loss of the best link, and this link.
+
+        The loss is the mean over rows of -log p of what is true of them, by their scores (n, m).
+        """
         raise NotImplementedError
 
     def sureness(self, scores: NDArray[np.float64], link: Link) -> NDArray[np.float64]:
@@ -89,7 +92,7 @@ class Classes(Outcomes):
 
     def centred(self) -> NDArray[np.float64]:
         """See `Outcomes.centred`."""
-        return indicators(self.class_index, self.prior)
+        return centred_indicators(self.class_index, self.prior)
 
     def calibrate(self, scores: NDArray[np.float64]) -> tuple[float, Link]:
         """See `Outcomes.calibrate`; p is a softmax."""
@@ -121,7 +124,7 @@ class LabelSets(Outcomes):
     @classmethod
     def of(cls, labels: NDArray[np.bool_]) -> Self:
         """The labels of all training rows."""
-        shares = (labels.sum(axis=0) + 0.5) / (len(labels) + 1)  # a label of no row, or of all, may be wrong
+        shares = (labels.sum(axis=0) + 0.5) / (len(labels) + 1)  # never 0 or 1
         return cls(labels, np.zeros(len(labels), bool), shares)
 
     def part(self, rows: Any) -> Self:
@@ -183,7 +186,7 @@ def _logistic_regression(
         p = expit(logits)
         gradient = scaled @ (p - true)
         step = np.linalg.lstsq((scaled * (p * (1 - p))) @ scaled.T, gradient)[0]
-        if gradient @ step <= NEWTON_TOLERANCE * loss:  # twice of what the step is expected to gain
+        if gradient @ step <= NEWTON_TOLERANCE * loss:  # twice the gain that the step promises
             break
         for halvings in range(MAX_HALVINGS):
             tried = at(w - step / 2**halvings)
@@ -216,6 +219,6 @@ def class_prior(class_index: NDArray[np.int64], alone: NDArray[np.bool_]) -> NDA
     return prior
 
 
-def indicators(class_index: NDArray[np.int64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+def centred_indicators(class_index: NDArray[np.int64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
     """Class indicators (n, n_classes) around the shares of the classes."""
     return (class_index[:, None] == np.arange(len(prior))) - prior

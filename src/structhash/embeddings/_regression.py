@@ -14,7 +14,7 @@ from structhash.embeddings._outcomes import Link, Outcomes
 MAX_TRIAL_ROWS = 700  # rows on which form and bandwidth are chosen
 VARIANCES = (0.05, 0.1, 0.2, 0.4)  # sigma^2, in mean squared distances of two rows
 FORMS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))  # shares of a row's direction, and of its position around the mean
-POSTERIOR_RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 MIN_KERNEL_EIGENVALUE = 1e-6  # of the kernel, as a share of the largest; smaller ones are left out
 MAX_JUDGING_SCORES = 4_000_000  # scores of left-out rows by which the ridge is chosen
 MIN_REST = 1e-6  # share of a row's score that must rest on other rows
@@ -115,7 +115,7 @@ def regress(
     A = similarities(squared_distances(rows[left_out], rows), np.asarray(sigma)) @ root
     Y, best = known.centred(), np.inf
     judging_A, judging_Y, judging = A[judges], Y[judges], known.part(judges)
-    for ridge in POSTERIOR_RIDGES:
+    for ridge in RIDGES:
         shrunk = 1 / (s + ridge)
         loss, link = judging.calibrate(_scores_without_own(judging_A, shrunk, AY, judging_Y) + prior)
         if loss < best:

@@ -16,7 +16,7 @@ from scipy.special import log_softmax, softmax
 
 from structhash._numerics.blocks import spread_rows
 from structhash._numerics.program import Program
-from structhash.embeddings._outcomes import indicators
+from structhash.embeddings._outcomes import centred_indicators
 from structhash.embeddings._regression import rows_a_class, without_own
 from structhash.pieces import Params
 
@@ -136,7 +136,7 @@ def _regressions(
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Left-out scores (k, n_classes) and coefficients (v, n_classes) of each ridge."""
     prior = np.bincount(class_index) / len(class_index)
-    Y = indicators(class_index, prior)
+    Y = centred_indicators(class_index, prior)
     values, vectors = np.linalg.eigh(walk.T @ walk)
     A = walk @ vectors
     AY, A, Y = A.T @ Y, A[left_out], Y[left_out]

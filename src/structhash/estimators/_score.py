@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import row_slices
-from structhash._numerics.labels import read_labels
+from structhash._numerics.labels import read_labels, share_a_label
 from structhash.metrics import average_precision, tie_blocks, without_self
 
 QUERIES_AT_ONCE = 256  # their distances to all rows are held
@@ -39,10 +39,12 @@ def label_retrieval(distances: Callable[[slice], NDArray[Any]], n: int, y: Any) 
     values, index, indicators = read_labels(y, n)
     if indicators is None and len(values) == n:
         raise ValueError(f"each of the {n} rows has a label of its own; at least one class needs 2 rows")
-    Y = None if indicators is None else indicators.astype(np.float32)
     found = []
     for rows in row_slices(n, QUERIES_AT_ONCE):
-        relevant = index[rows, None] == index if Y is None else Y[rows] @ Y.T > 0
+        if indicators is None:
+            relevant = index[rows, None] == index
+        else:
+            relevant = share_a_label(indicators[rows], indicators)
         found.append(average_precision(tie_blocks(*without_self(distances(rows), relevant, rows.start))))
     precision = np.concatenate(found)
     if np.isnan(precision).all():

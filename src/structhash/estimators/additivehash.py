@@ -34,7 +34,7 @@ from structhash.estimators.centroids import (
 )
 from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
-from structhash.supervision import check_labels_or_sets
+from structhash.supervision import check_labels
 from structhash.training.additive import learn_tables
 from structhash.training.distillation import embed_points
 from structhash.training.first_byte import learn_with_first_byte
@@ -181,7 +181,7 @@ class AdditiveHash(CentroidEncoder):
         self.check_settings()
         refuse_supervision(self, y, "labels of rows or from rows alone")
         checked = self._check_input(X, keep=y is not None or unlabeled is not None)
-        labels = None if y is None else check_labels_or_sets(y, len(checked.X), unlabeled is not None)
+        labels = None if y is None else check_labels(y, len(checked.X), unlabeled is not None)
         others = None if unlabeled is None else check_unlabeled(self, checked, unlabeled)
         rng = generator(self.random_state)
         with one_blas_thread():  # codes do not depend on the number of threads

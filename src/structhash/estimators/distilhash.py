@@ -24,7 +24,7 @@ from structhash.families.base import Family
 from structhash.families.starts.base import Start
 from structhash.io.fields import Field, Fields
 from structhash.pieces import is_auto, load, spell
-from structhash.supervision import Qrels, check_labels_or_sets
+from structhash.supervision import Qrels, check_labels
 from structhash.training.column_generation import finish, learn
 from structhash.training.distillation import embed_points
 from structhash.training.distilled import learn_distilled
@@ -55,7 +55,7 @@ class _Pieces(NamedTuple):
     def read_labels(self, y: Any, n_rows: int, unlabeled: Any) -> NDArray[Any]:
         """Class numbers (n,), or indicators (n, L) where rows have several labels; ValueError if unsuitable."""
         single_rows = unlabeled is not None and (self.embedding is None or self.embedding.takes_single_rows)
-        labels = check_labels_or_sets(y, n_rows, single_rows)
+        labels = check_labels(y, n_rows, single_rows)
         if labels.ndim == 2 and self.embedding is not None and not self.embedding.takes_several_labels:
             raise ValueError(
                 f"embedding={spell(self.embedding)!r} learns from one label a row, and rows of y have several "

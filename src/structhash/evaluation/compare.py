@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.interrupts import interrupted
-from structhash._numerics.labels import read_labels
+from structhash._numerics.labels import first_without_one, read_labels
 from structhash._numerics.matrices import read_matrix
 from structhash._numerics.validation import MAX_BITS, check_count, check_list, describe
 from structhash.evaluation.found import FirstFound, Found
@@ -286,11 +286,10 @@ def _read_labels(name: str, protocol: Protocol, y: Any, n_rows: int) -> NDArray[
     """The class index (n,), or indicators (n, L) where the protocol takes rows with several labels or none."""
     labels = read_labels(y, n_rows)
     if labels.indicators is not None and not protocol.takes_several_labels:
-        counts = labels.indicators.sum(axis=1)
-        row = int((counts != 1).argmax())
+        row, n_own = first_without_one(labels.indicators)
         able = [f"protocol={each!r}" for each, other in PROTOCOLS.items() if other.takes_several_labels]
         raise ValueError(
-            f"protocol={name!r} splits rows by their class, and row {row} of y has {counts[row]} of "
+            f"protocol={name!r} splits rows by their class, and row {row} of y has {n_own} of "
             f"{labels.indicators.shape[1]} labels; give {' or '.join(able)}, or one label a row"
         )
     return labels.of_rows

@@ -5,7 +5,7 @@ its `training_matrix(X)`, which is X unless it has query vectors of its own: see
 """
 
 from structhash.supervision.base import Supervision
-from structhash.supervision.labels import Labels, check_labels, check_labels_or_sets
+from structhash.supervision.labels import Labels, check_labels
 from structhash.supervision.neighbours import Neighbours
 from structhash.supervision.qrels import Qrels
 from structhash.supervision.triplets import Triplets
@@ -17,5 +17,4 @@ __all__ = [
     "Supervision",
     "Triplets",
     "check_labels",
-    "check_labels_or_sets",
 ]

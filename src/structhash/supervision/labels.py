@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.labels import read_classes, read_labels
+from structhash._numerics.labels import labels_in_use, read_labels, share_a_label
 from structhash._numerics.memory import allocate
 from structhash._numerics.validation import describe
 from structhash.pair_weights import Comparisons
@@ -24,7 +24,7 @@ from structhash.supervision._nearest import (
 )
 from structhash.supervision.base import Supervision, check_partners
 
-__all__ = ["Labels", "check_classes", "check_labels", "check_labels_or_sets"]
+__all__ = ["Labels", "check_classes", "check_labels"]
 
 logger = logging.getLogger(__name__)
 
@@ -79,8 +79,7 @@ class Labels(Supervision):
         if self.sampling not in _SAMPLING:
             raise ValueError(f"sampling={describe(self.sampling)}: give {' or '.join(_SAMPLING)}")
         if indicators is not None:
-            Y = indicators.astype(np.float32)
-            return self._draw_by_block(X, lambda rows: Y[rows] @ Y.T > 0, rng)
+            return self._draw_by_block(X, lambda rows: share_a_label(indicators[rows], indicators), rng)
         index, sizes = check_classes(values, index)
         if self.sampling == "random":
             return self._draw_by_class(index, sizes, rng)
@@ -148,73 +147,46 @@ class Labels(Supervision):
         return make_comparisons(queries, near, far)
 
 
-def check_labels(y: Any, n_rows: int, single_rows: bool = False) -> tuple[NDArray[np.int64], int]:
-    """Class index of each row, and number of classes, of labels that can be learned from.
-
-    Parameters
-    ----------
-    y : array (n,), (n, 1) or (n, L)
-        One label a row, see `structhash._numerics.labels.read_labels`.
-    n_rows : int
-        Number of rows that need a label.
-    single_rows : bool
-        Whether one row a class is enough.
-
-    Returns
-    -------
-    index : int64 (n,)
-        Classes are numbered from 0, in the order of their labels.
-    n_classes : int
-
-    Raises
-    ------
-    ValueError, TypeError
-        If y is not one label a row, or labels are all the same, or all distinct where that is not enough.
-
-    Examples
-    --------
-    >>> index, n_classes = check_labels(["b", "a", "b"], 3)
-    >>> index.tolist(), n_classes
-    ([1, 0, 1], 2)
-    """
-    values, index = read_classes(y, n_rows)
-    if not (single_rows and 1 < len(values) == n_rows):
-        check_classes(values, index)
-    return index, len(values)
-
-
-def check_labels_or_sets(y: Any, n_rows: int, single_rows: bool = False) -> NDArray[Any]:
+def check_labels(y: Any, n_rows: int, single_rows: bool = False) -> NDArray[Any]:
     """Labels that can be learned from, one or several a row.
 
     Parameters
     ----------
-    y, n_rows, single_rows
-        As in `check_labels`, or y is an indicator matrix (n, L).
+    y : array (n,), (n, 1) or (n, L)
+        Labels as `structhash._numerics.labels.read_labels` takes them.
+    n_rows : int
+        Number of rows that need labels.
+    single_rows : bool
+        Whether one row a class is enough, where each row has one label.
 
     Returns
     -------
     int64 (n,) or bool (n, k)
-        Class numbers; or which labels each row has, of the k labels that some row has.
+        Class numbers from 0, in the order of the labels. Where some row has none or several labels: which each
+        row has, of the k labels that are in use.
 
     Raises
     ------
     ValueError, TypeError
-        As `check_labels`, and if no two rows share a label or all have the same ones.
+        If `read_labels` refuses y, no two rows share a label (unless one row a class is enough), or all rows
+        have the same labels.
 
     Examples
     --------
-    >>> check_labels_or_sets([[1, 0, 1], [1, 0, 0], [0, 0, 1]], 3).astype(int).tolist()
+    >>> check_labels(["b", "a", "b"], 3).tolist()
+    [1, 0, 1]
+    >>> check_labels([[1, 0, 1], [1, 0, 0], [0, 0, 1]], 3).astype(int).tolist()
     [[1, 1], [1, 0], [0, 1]]
     """
-    indicators = read_labels(y, n_rows).indicators
+    values, index, indicators = read_labels(y, n_rows)
     if indicators is None:
-        return check_labels(y, n_rows, single_rows)[0]
-    found = indicators[:, indicators.any(axis=0)]
-    if found.sum(axis=0).max(initial=0) < 2:
+        if not (single_rows and 1 < len(values) == n_rows):
+            check_classes(values, index)
+        return index
+    used = indicators[:, labels_in_use(indicators)]
+    if used.sum(axis=0).max() < 2:
         raise ValueError(f"no two of the {n_rows} rows share a label; give rows that do")
-    if (found == found[0]).all():
-        raise ValueError(f"all {n_rows} rows have the same {found.shape[1]} labels; give rows that differ")
-    return found
+    return used
 
 
 def check_classes(
