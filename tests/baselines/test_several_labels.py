@@ -48,7 +48,7 @@ def mean_average_precision(encoder, data):
 
 
 def test_which_take_several_labels():
-    assert SEVERAL == ["cca_itq", "cosdish", "fsdh", "ksh", "sdh"]
+    assert SEVERAL == ["cca_itq", "cosdish", "fsdh", "ksh", "predicted_labels", "sdh"]
     assert not SupervisedBaseline.takes_several_labels
 
 

@@ -309,7 +309,7 @@ def test_labels_or_sets_are_class_numbers_or_the_labels_that_some_row_has():
     [
         ([[1, 0, 0], [0, 1, 1], [0, 0, 0]], "no two of the 3 rows share a label; give rows that do"),
         ([[0, 0, 0]] * 3, "no two of the 3 rows share a label; give rows that do"),
-        ([[1, 1, 0]] * 3, "all 3 rows have the same 2 labels; give rows that differ"),
+        ([[1, 1, 0]] * 3, "all 3 rows have the same 2 labels; give rows whose labels differ"),
         (["a", "b", "c"], "each of the 3 rows has a label of its own"),
         ([[1, 1, 0]] * 2, "labels have shape"),
     ],

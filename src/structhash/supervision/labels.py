@@ -213,7 +213,9 @@ def check_labels_or_sets(y: Any, n_rows: int, single_rows: bool = False) -> NDAr
     if found.sum(axis=0).max(initial=0) < 2:
         raise ValueError(f"no two of the {n_rows} rows share a label; give rows that do")
     if (found == found[0]).all():
-        raise ValueError(f"all {n_rows} rows have the same {found.shape[1]} labels; give rows that differ")
+        raise ValueError(
+            f"all {n_rows} rows have the same {found.shape[1]} labels; give rows whose labels differ"
+        )
     return found
 
 
