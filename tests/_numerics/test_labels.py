@@ -98,7 +98,15 @@ KINDS = "labels are text, bytes, booleans, whole numbers or dates, all of one ki
         ([{1, 2}, {1}, {2}], r"y holds a set in row 0: .* give an indicator matrix \(n, L\) of 0/1"),
         ([frozenset("a")] * 3, r"y holds a frozenset in row 0: .* give an indicator matrix \(n, L\) of 0/1"),
         ([(1, 2), (3,), (1, 2)], r"y holds a tuple in row 0: .* give an indicator matrix \(n, L\) of 0/1"),
-        ([(1, 2), (3, 4), (1, 2)], r"labels of shape \(3, 2\) must be 0 or 1, .*; or give one label a row"),
+        (
+            [(1, 0), (0, 4), (1, 2)],
+            r"labels of shape \(3, 2\) must be 0 or 1, which of 2 a row has, and row 1 holds 4 in column 1; or",
+        ),
+        (
+            np.array([(0.0, 1.0), (1.0, 1.0), (np.nan, 0.5)]),
+            "and row 2 holds nan in column 0; or give one label",
+        ),
+        (np.array([("1", "0")] * 3), "and row 0 holds .*'1'.* in column 0; or give one label a row"),
         (np.array([0.5, 1, 1]), "Unknown label type: continuous; y holds fractions"),
         ([0.5, 1, 1], "Unknown label type: continuous; y holds fractions"),
         ([Decimal(1)] * 3, f"y holds a Decimal in row 0: {KINDS}"),
@@ -151,7 +159,7 @@ def test_labels_in_use_tell_rows_apart():
     assert labels_in_use(np.array([[False, True], [False, False]])).tolist() == [1]
     with pytest.raises(ValueError, match="none of the 3 rows of y has a label; give rows that have labels"):
         labels_in_use(np.zeros((3, 2), bool))
-    with pytest.raises(ValueError, match="all 3 rows have the same 2 labels; give rows that differ"):
+    with pytest.raises(ValueError, match="all 3 rows have the same 2 labels; give rows whose labels differ"):
         labels_in_use(np.ones((3, 2), bool))
 
 

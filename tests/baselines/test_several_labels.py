@@ -107,7 +107,7 @@ def test_the_others_refuse_them(name):
     [
         ([[0, 0]] * 4, "none of the 4 rows of y has a label; give rows that have labels"),
         ([[0, 1]] * 3 + [[0, 0]], "y has one class only, 1; give labels of at least two"),
-        ([[1, 0, 1]] * 4, "all 4 rows have the same 2 labels; give rows that differ"),
+        ([[1, 0, 1]] * 4, "all 4 rows have the same 2 labels; give rows whose labels differ"),
         ([[0, 2], [1, 0], [1, 0], [0, 1]], r"labels of shape \(4, 2\) must be 0 or 1"),
         ([[0, 1], [1, 1]], r"labels have shape \(2, 2\); give one label for each of the 4 rows"),
     ],

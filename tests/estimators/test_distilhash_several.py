@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import average_precision_score
 from sklearn.utils import shuffle
 
-from structhash import DistilHash, load_model
+from structhash import AdditiveHash, DistilHash, load_model
 from structhash.baselines.itq import ITQ
 from structhash.embeddings.multilabel import Multilabel
 from structhash.io import container
@@ -200,7 +200,7 @@ SAME = np.tile([1, 1, 0], (30, 1))
         (np.eye(30, 31, dtype=int), "each of the 30 rows has a label"),
         (np.diag(np.r_[0, np.ones(29, int)]), "no two of the 30 rows share a label; give rows that do"),
         (np.zeros((30, 3), int), "none of the 30 rows of y has a label"),
-        (SAME, "all 30 rows have the same 2 labels; give rows that differ"),
+        (SAME, "all 30 rows have the same 2 labels; give rows whose labels differ"),
         (SAME * 2, "must be 0 or 1, which of 3 a row has"),
         (SAME / 2, "must be 0 or 1, which of 3 a row has"),
         (np.where(SAME, np.nan, 0), "must be 0 or 1, which of 3 a row has"),
@@ -223,3 +223,12 @@ def test_labels_that_cannot_be_learned_from_are_refused_and_the_model_stays(y, m
     assert after.keys() == before.keys()
     assert all(after[name] is before[name] for name in before)
     np.testing.assert_array_equal(estimator.encode(REST), codes)
+
+
+@pytest.mark.parametrize("method", [DistilHash, AdditiveHash])
+def test_unlabeled_rows_of_which_labels_say_nothing_are_refused(method):
+    far = X[TRAIN] + 400.0  # no row of X is near any of these
+    with pytest.raises(
+        ValueError, match=r"say the same of all 300 unlabeled rows .*; give unlabeled rows like"
+    ):
+        method(**SMALL).fit(X[TRAIN], SETS[TRAIN], unlabeled=far)

@@ -304,7 +304,7 @@ def test_several_labels_a_row_are_those_that_some_row_has():
     [
         ([[1, 0, 0], [0, 1, 1], [0, 0, 0]], "no two of the 3 rows share a label; give rows that do"),
         ([[0, 0, 0]] * 3, "none of the 3 rows of y has a label; give rows that have labels"),
-        ([[1, 1, 0]] * 3, "all 3 rows have the same 2 labels; give rows that differ"),
+        ([[1, 1, 0]] * 3, "all 3 rows have the same 2 labels; give rows whose labels differ"),
         ([[1, 1, 0]] * 2, "labels have shape"),
     ],
 )

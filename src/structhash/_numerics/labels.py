@@ -157,7 +157,9 @@ def labels_in_use(indicators: NDArray[np.bool_]) -> NDArray[np.int64]:
     if not len(used):
         raise ValueError(f"none of the {len(indicators)} rows of y has a label; give rows that have labels")
     if (indicators == indicators[0]).all():
-        raise ValueError(f"all {len(indicators)} rows have the same {len(used)} labels; give rows that differ")
+        raise ValueError(
+            f"all {len(indicators)} rows have the same {len(used)} labels; give rows whose labels differ"
+        )
     return used
 
 
@@ -206,10 +208,14 @@ def _as_array(y: Any) -> NDArray[Any]:
 
 def _read_indicators(labels: NDArray[Any]) -> RowLabels:
     """Indicators (n, L), as classes where each row has exactly one label."""
-    if labels.dtype.kind not in "biuf" or not ((labels == 0) | (labels == 1)).all():
+    numbers = labels.dtype.kind in "biuf"
+    other = (labels != 0) & (labels != 1) if numbers else np.full(labels.shape, True)
+    if other.any():
+        row, column = np.argwhere(other)[0].tolist()
+        given = labels[row].tolist()[column]
         raise ValueError(
-            f"labels of shape {labels.shape} must be 0 or 1, which of {labels.shape[1]} a row has; "
-            "or give one label a row"
+            f"labels of shape {labels.shape} must be 0 or 1, which of {labels.shape[1]} a row has, and row "
+            f"{row} holds {given!r} in column {column}; or give one label a row"
         )
     indicators = labels.astype(bool)
     if (indicators.sum(axis=1) != 1).any():

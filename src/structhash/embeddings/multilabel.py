@@ -85,6 +85,11 @@ class Multilabel(FactoredEmbedding):
             if unlabeled is None
             else self.embed(unlabeled[points], state)
         )
+        if unlabeled is not None and (vectors == vectors[0]).all():
+            raise ValueError(
+                f"the labels of X say the same of all {len(vectors)} unlabeled rows to learn from, as of "
+                "rows far from X; give unlabeled rows like those of X, or none"
+            )
         return Embedded(state, vectors)
 
     def embed(self, X: NDArray[Any], state: Params) -> NDArray[Any]:
