@@ -58,7 +58,7 @@ def test_left_out_scores_are_those_of_fits_without_the_row(n_anchors, monkeypatc
 
 @pytest.mark.parametrize("n_anchors", [40, 12])
 def test_vectors_are_the_probabilities_of_these_scores(n_anchors, monkeypatch):
-    """Through `fit`: the kernel is fixed, and everything else is computed anew here."""
+    """Through `fit`: the kernel is fixed. The test computes everything else itself."""
     monkeypatch.setattr(_regression, "RIDGES", (RIDGE,))
     monkeypatch.setattr("structhash.embeddings._many_rows.RIDGE_FACTORS", (1.0,))
     monkeypatch.setattr("structhash.embeddings._many_rows.RIDGES", (RIDGE,))

@@ -88,7 +88,7 @@ class Classes(Outcomes):
     def sample(self, rows: NDArray[np.int64]) -> Self:
         """See `Outcomes.sample`. Classes without a row are left out; rows that are alone stay so."""
         class_index, alone = np.unique(self.class_index[rows], return_inverse=True)[1], self.alone[rows]
-        return replace(self, class_index=class_index, alone=alone, prior=class_prior(class_index, alone))
+        return type(self)(class_index, alone, class_prior(class_index, alone))
 
     def centred(self) -> NDArray[np.float64]:
         """See `Outcomes.centred`."""

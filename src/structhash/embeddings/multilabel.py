@@ -80,12 +80,10 @@ class Multilabel(FactoredEmbedding):
         found = fit_logits(X, LabelSets.of(Y), points, unlabeled, self.n_anchors, 1.0, rng)
         dtype = float_type(X.dtype)
         state = {name: array.astype(dtype, order="C") for name, array in found.state.items()}
-        vectors = (
-            expit(found.of_left_out).astype(dtype)
-            if unlabeled is None
-            else self.embed(unlabeled[points], state)
-        )
-        if unlabeled is not None and (vectors == vectors[0]).all():
+        if unlabeled is None:
+            return Embedded(state, expit(found.of_left_out).astype(dtype))
+        vectors = self.embed(unlabeled[points], state)
+        if (vectors == vectors[0]).all():
             raise ValueError(
                 f"the labels of X say the same of all {len(vectors)} unlabeled rows to learn from, as of "
                 "rows far from X; give unlabeled rows like those of X, or none"

@@ -33,7 +33,7 @@ from structhash.estimators.centroids import (
     scale_rows,
 )
 from structhash.io.fields import Field, Fields
-from structhash.pieces import Params
+from structhash.pieces import Params, snake
 from structhash.supervision import check_labels
 from structhash.training.additive import learn_tables
 from structhash.training.distillation import embed_points
@@ -211,7 +211,7 @@ class AdditiveHash(CentroidEncoder):
 
     def about(self) -> dict[str, Any]:
         """The embedding, and the share of the squared length of the training rows that codes leave over."""
-        name = "multilabel" if self.several_labels_ else "mixture"
+        name = snake(type(_embedding(self.several_labels_)).__name__)
         embedding = {} if self.embedding_state_ is None else {"embedding": name}
         left = f"{100 * self.errors_[-1]:.1f} percent of the squared length of training rows"
         return {**embedding, "left over": left}
