@@ -8,17 +8,17 @@ from structhash.embeddings._factors import MOST_ALIKE, query_factors, row_factor
 
 @pytest.fixture
 def parts():
-    """Class probabilities, chances of a known class, graph vectors and centred rows of six rows."""
+    """Class probabilities, chances of a known class, and the three parts of length 1, of six rows."""
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.full(3, 0.5), 6)
-    near, centred = (
-        each / np.linalg.norm(each, axis=1)[:, None] for each in (rng.normal(size=(6, d)) for d in (4, 5))
+    soft, near, centred = (
+        each / np.linalg.norm(each, axis=1)[:, None] for each in (rng.normal(size=(6, d)) for d in (3, 4, 5))
     )
-    return P, np.array([0, 0.2, 0.5, 0.9, 1, 1]), near, centred
+    return P, np.array([0, 0.2, 0.5, 0.9, 1, 1]), soft, near, centred
 
 
 def test_a_product_is_the_sum_of_the_terms(parts):
-    P, k, near, centred = parts
+    P, k, soft, near, centred = parts
     trust = np.array([0.3, 0.8, 1])
     products = query_factors(*parts, trust) @ row_factors(*parts).T
     for i in range(6):
@@ -26,22 +26,23 @@ def test_a_product_is_the_sum_of_the_terms(parts):
             same = sum(trust[c] * P[i, c] * P[j, c] for c in range(3))
             expected = 4 * k[i] ** 3 * np.sqrt(k[j]) * same + (1 - k[i]) * (1 - k[j])
             trusted = sum(trust[c] * P[i, c] for c in range(3))
-            expected += (2 - k[i] / 2 - k[i] * trusted) * (near[i] @ near[j]) + centred[i] @ centred[j] / 2
+            expected += 0.6 * trusted * (soft[i] @ soft[j])
+            expected += (2 - k[i] / 2 - k[i] * trusted) * (near[i] @ near[j]) + 0.7 * centred[i] @ centred[j]
             assert products[i, j] == pytest.approx(expected)
 
 
 def test_a_query_that_may_be_of_a_new_class_asks_for_both_alike():
     one, zero = np.ones((1, 1)), np.zeros((1, 3))
-    query = query_factors(one, np.array([0.5]), zero, zero, np.ones(1))
-    known, new = (row_factors(one, np.array([k]), zero, zero) for k in (1.0, 0.0))
+    query = query_factors(one, np.array([0.5]), zero, zero, zero, np.ones(1))
+    known, new = (row_factors(one, np.array([k]), zero, zero, zero) for k in (1.0, 0.0))
     assert (query @ known.T).item() == (query @ new.T).item() == 0.5
 
 
 def test_nothing_is_more_alike_than_a_sure_row_and_itself(parts):
-    P, _, near, centred = parts
+    P, _, soft, near, centred = parts
     ones = np.ones(6)
-    sure = np.eye(3)[P.argmax(axis=1)], ones, near, centred
+    sure = np.eye(3)[P.argmax(axis=1)], ones, soft, near, centred
     products = query_factors(*sure, np.ones(3)) @ row_factors(*sure).T
-    np.testing.assert_allclose(products.diagonal(), 5)
-    assert (query_factors(*parts, np.ones(3)) @ row_factors(*parts).T <= 5).all()
-    assert MOST_ALIKE > 5
+    np.testing.assert_allclose(products.diagonal(), 5.8)
+    assert (query_factors(*parts, np.ones(3)) @ row_factors(*parts).T <= 5.8 + 1e-12).all()
+    assert MOST_ALIKE > 5.8

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.blocks import float_type, sample_rows
+from structhash._numerics.blocks import float_type, normalize_rows, sample_rows
 from structhash._numerics.program import Program
 from structhash._numerics.validation import check_nonnegative
 from structhash.embeddings._evidence import (
@@ -225,9 +225,9 @@ class Mixture(FactoredEmbedding):
     def factors(self, vectors: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
         """See `FactoredEmbedding.factors`; the formula is that of `_factors`."""
         P, known, near, centred = self._split(vectors, state)
-        if queries:
-            return query_factors(sharp_classes(P), known, near, centred, state["trust"])
-        return row_factors(sharp_classes(P), known, near, centred)
+        soft = _roots(_at_temperature(P, known, self.temperatures(None).points)) - state["profile"]
+        parts = sharp_classes(P), known, normalize_rows(soft), near, centred
+        return query_factors(*parts, state["trust"]) if queries else row_factors(*parts)
 
     def most_alike(self, state: Params) -> float:
         """See `FactoredEmbedding.most_alike`."""
