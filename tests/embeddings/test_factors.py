@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from structhash.embeddings._factors import MOST_ALIKE, query_factors, row_factors
+from structhash.embeddings._factors import (
+    ALL_KNOWN,
+    MOST_ALIKE,
+    SOME_NEW,
+    Parts,
+    query_factors,
+    row_factors,
+)
+
+NAMES = ("some new", "all known")
 
 
 @pytest.fixture
@@ -14,35 +23,38 @@ def parts():
     soft, near, centred = (
         each / np.linalg.norm(each, axis=1)[:, None] for each in (rng.normal(size=(6, d)) for d in (3, 4, 5))
     )
-    return P, np.array([0, 0.2, 0.5, 0.9, 1, 1]), soft, near, centred
+    return Parts(P, np.array([0, 0.2, 0.5, 0.9, 1, 1]), soft, near, centred)
 
 
-def test_a_product_is_the_sum_of_the_terms(parts):
+@pytest.mark.parametrize(("weights", "of_soft"), [(SOME_NEW, 0.6), (ALL_KNOWN, 4)], ids=NAMES)
+def test_a_product_is_the_sum_of_the_terms(parts, weights, of_soft):
     P, k, soft, near, centred = parts
     trust = np.array([0.3, 0.8, 1])
-    products = query_factors(*parts, trust) @ row_factors(*parts).T
+    products = query_factors(parts, weights, trust) @ row_factors(parts, weights).T
     for i in range(6):
         for j in range(6):
             same = sum(trust[c] * P[i, c] * P[j, c] for c in range(3))
             expected = 4 * k[i] ** 3 * np.sqrt(k[j]) * same + (1 - k[i]) * (1 - k[j])
             trusted = sum(trust[c] * P[i, c] for c in range(3))
-            expected += 0.6 * trusted * (soft[i] @ soft[j])
+            expected += of_soft * trusted * (soft[i] @ soft[j])
             expected += (2 - k[i] / 2 - k[i] * trusted) * (near[i] @ near[j]) + 0.7 * centred[i] @ centred[j]
             assert products[i, j] == pytest.approx(expected)
 
 
 def test_a_query_that_may_be_of_a_new_class_asks_for_both_alike():
-    one, zero = np.ones((1, 1)), np.zeros((1, 3))
-    query = query_factors(one, np.array([0.5]), zero, zero, zero, np.ones(1))
-    known, new = (row_factors(one, np.array([k]), zero, zero, zero) for k in (1.0, 0.0))
+    def row(k):
+        return Parts(np.ones((1, 1)), np.array([k]), *np.zeros((3, 1, 3)))
+
+    query = query_factors(row(0.5), SOME_NEW, np.ones(1))
+    known, new = (row_factors(row(k), SOME_NEW) for k in (1.0, 0.0))
     assert (query @ known.T).item() == (query @ new.T).item() == 0.5
 
 
-def test_nothing_is_more_alike_than_a_sure_row_and_itself(parts):
-    P, _, soft, near, centred = parts
-    ones = np.ones(6)
-    sure = np.eye(3)[P.argmax(axis=1)], ones, soft, near, centred
-    products = query_factors(*sure, np.ones(3)) @ row_factors(*sure).T
-    np.testing.assert_allclose(products.diagonal(), 5.8)
-    assert (query_factors(*parts, np.ones(3)) @ row_factors(*parts).T <= 5.8 + 1e-12).all()
-    assert MOST_ALIKE > 5.8
+@pytest.mark.parametrize(("weights", "most"), [(SOME_NEW, 5.8), (ALL_KNOWN, 9.2)], ids=NAMES)
+def test_nothing_is_more_alike_than_a_sure_row_and_itself(parts, weights, most):
+    sure = parts._replace(P=np.eye(3)[parts.P.argmax(axis=1)], known=np.ones(6))
+    products = query_factors(sure, weights, np.ones(3)) @ row_factors(sure, weights).T
+    np.testing.assert_allclose(products.diagonal(), most)
+    products = query_factors(parts, weights, np.ones(3)) @ row_factors(parts, weights).T
+    assert (products <= most + 1e-12).all()
+    assert most < MOST_ALIKE

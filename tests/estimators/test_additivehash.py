@@ -13,6 +13,7 @@ from structhash.codes import hamming, prepared_distances
 from structhash.codes.sums import SumCoder, sums_of
 from structhash.embeddings._factors import MOST_ALIKE
 from structhash.embeddings.mixture import Mixture
+from structhash.estimators import additivehash
 from structhash.io import container
 from structhash.search import Exact
 
@@ -247,6 +248,19 @@ def test_known_and_new_classes_are_found_in_one_database(labelled):
     peer = found(64, bits.encode(X), bits.encode(Q))
     for which in (QY < 7, QY >= 7):
         assert mean_precision(ids, which) > mean_precision(peer, which)
+
+
+@pytest.mark.filterwarnings("ignore:many of these rows")  # of new digits
+def test_without_the_database_new_classes_are_found_and_known_ones_better_than_by_bits(monkeypatch):
+    def precision(model):
+        ids = found(64, model.encode(X), model.prepare_queries(Q))
+        return [mean_precision(ids, which) for which in (QY < 7, QY >= 7)]
+
+    known, new = precision(AdditiveHash(64, random_state=0).fit(X[OLD], Y[OLD]))
+    assert known > precision(DistilHash(64, random_state=0).fit(X[OLD], Y[OLD]))[0]
+    monkeypatch.setattr(additivehash, "_BETWEEN", 0)
+    assert new > precision(AdditiveHash(64, random_state=0).fit(X[OLD], Y[OLD]))[1] + 0.05
+    assert new > 0.5  # of a guess: 0.1
 
 
 def found_early(distances):

@@ -3,40 +3,61 @@
 With the parts of `structhash.embeddings.mixture`, the inner product of a query and a row is
 
     4 k^3 sqrt(k') sum_c r_c p(c | x) p(c | x') + (1 - k) (1 - k')
-    + 0.6 r soft'soft' + (2 - k / 2 - k r) near'near' + 0.7 centred'centred',
+    + s r soft'soft' + (2 - k / 2 - k r) near'near' + 0.7 centred'centred',
 
 where k and k' are the chances that the query and the row are of a known class, r_c is the trust in the labels
-of a class, and r its mean over p(c | x). The soft part is the direction of softened class probabilities around
-their mean. It says which other classes a row is like. So it orders rows whose class is the same or doubtful, and
-it tells new classes apart. A query of a known class asks for rows of that class first. A query of
-a new class asks for rows of new classes that are near in the graph. Where labels are trusted fully, a query of
-k = 1/2 counts a sure row of its class and a row of a new class alike, 1/2 each. At k = 1 a sure row of its
-class counts 4, and at k = 0 a row of a new class counts 1. The root lets doubtful rows keep most of their
-class. The graph counts less where the labels are trusted: there the order inside a class is that of the
-vectors. Only queries have weights, so no part of a row is longer than 1, and a code describes every part.
+of a class, and r its mean over p(c | x). The soft part is the direction of softened class probabilities
+around their mean. It says which other classes a row is like. So it orders rows whose class is the same or
+doubtful, and it tells new classes apart.
+
+A query of a known class asks for rows of that class first. A query of a new class asks for rows of new
+classes that are near in the graph. Where labels are trusted fully, a query of k = 1/2 counts a sure row of
+its class and a row of a new class alike, 1/2 each. At k = 1 a sure row of its class counts 4, and at k = 0 a
+row of a new class counts 1. The root lets doubtful rows keep most of their class. The graph counts less where
+the labels are trusted: there the order inside a class is that of the vectors.
+
+Where nothing tells rows of known and of new classes apart, every k is 1. Then s is larger, because the soft
+part is what finds new classes, and it gets the larger share of a code (`Weights`).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_ALIKE", "query_factors", "row_factors"]
+__all__ = ["ALL_KNOWN", "MOST_ALIKE", "SOME_NEW", "Parts", "Weights", "query_factors", "row_factors"]
 
 _CLASS_WEIGHT = 4.0
-_SOFT_WEIGHT = 0.6
 _CENTRED_WEIGHT = 0.7
-MOST_ALIKE = 8.0  # above any product, 4 + .6 + .5 + .7, so that inexact sums have no distance below 0
+MOST_ALIKE = 10.0  # above any product, 4 + 4 + .5 + .7, so that inexact sums have no distance below 0
 
 
-def row_factors(
-    P: NDArray[Any], known: NDArray[Any], soft: NDArray[Any], near: NDArray[Any], centred: NDArray[Any]
-) -> NDArray[np.float64]:
-    """The factors (n, 2c + 1 + m + d) of rows.
+class Weights(NamedTuple):
+    """What depends on whether the chances of a known class say something.
 
-    Parameters
+    Attributes
+    ----------
+    soft : float
+        Weight s of the soft part.
+    near_length, centred_length : float
+        Lengths of these parts in rows; the others have at most 1. A longer part is coded more exactly.
+    """
+
+    soft: float
+    near_length: float
+    centred_length: float
+
+
+SOME_NEW = Weights(0.6, 1.0, 1.0)
+ALL_KNOWN = Weights(4.0, 0.3, 0.5)
+
+
+class Parts(NamedTuple):
+    """What is known of n rows or queries.
+
+    Attributes
     ----------
     P : ndarray (n, c)
         Class probabilities.
@@ -48,37 +69,29 @@ def row_factors(
         Vectors of the graph, of length 1.
     centred : ndarray (n, d)
         Centred rows, of length 1.
-
-    Returns
-    -------
-    float64 array (n, 2c + 1 + m + d)
     """
+
+    P: NDArray[Any]
+    known: NDArray[Any]
+    soft: NDArray[Any]
+    near: NDArray[Any]
+    centred: NDArray[Any]
+
+
+def row_factors(parts: Parts, weights: Weights) -> NDArray[np.float64]:
+    """The factors (n, 2c + 1 + m + d) of rows."""
+    P, known, soft, near, centred = parts
     k = known.astype(np.float64)[:, None]
-    return np.hstack([np.sqrt(k) * P, 1 - k, soft, near, centred])
+    return np.hstack(
+        [np.sqrt(k) * P, 1 - k, soft, weights.near_length * near, weights.centred_length * centred]
+    )
 
 
-def query_factors(
-    P: NDArray[Any],
-    known: NDArray[Any],
-    soft: NDArray[Any],
-    near: NDArray[Any],
-    centred: NDArray[Any],
-    trust: NDArray[Any],
-) -> NDArray[np.float64]:
-    """The factors of queries: as `row_factors`, with weights.
-
-    Parameters
-    ----------
-    P, known, soft, near, centred
-        See `row_factors`.
-    trust : ndarray (c,)
-        How much the labels of a class are trusted, 0 to 1.
-
-    Returns
-    -------
-    float64 array (n, 2c + 1 + m + d)
-    """
-    k = known.astype(np.float64)[:, None]
-    r = (P @ trust)[:, None]
-    of_class, of_graph = _CLASS_WEIGHT * k**3 * (P * trust), (2 - k / 2 - k * r) * near
-    return np.hstack([of_class, 1 - k, _SOFT_WEIGHT * r * soft, of_graph, _CENTRED_WEIGHT * centred])
+def query_factors(parts: Parts, weights: Weights, trust: NDArray[Any]) -> NDArray[np.float64]:
+    """The factors of queries: as `row_factors`, with weights; `trust` (c,) is that in the labels of a class."""
+    P, known, soft, near, centred = parts
+    k, r = known.astype(np.float64)[:, None], (P @ trust)[:, None]
+    of_class = _CLASS_WEIGHT * k**3 * (P * trust)
+    of_graph = (2 - k / 2 - k * r) / weights.near_length * near
+    of_row = _CENTRED_WEIGHT / weights.centred_length * centred
+    return np.hstack([of_class, 1 - k, weights.soft * r * soft, of_graph, of_row])

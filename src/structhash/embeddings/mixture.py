@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from structhash._numerics.blocks import float_type, normalize_rows, sample_rows
 from structhash._numerics.program import Program
 from structhash._numerics.validation import check_nonnegative
+from structhash.embeddings import _factors
 from structhash.embeddings._evidence import (
     GRAPH_ARRAYS,
     Evidence,
@@ -19,7 +20,6 @@ from structhash.embeddings._evidence import (
     walk_graph,
     with_searched,
 )
-from structhash.embeddings._factors import MOST_ALIKE, query_factors, row_factors
 from structhash.embeddings._kernel_logits import MAX_LEFT_OUT
 from structhash.embeddings._known_classes import (
     chance_of_known_class,
@@ -226,12 +226,15 @@ class Mixture(FactoredEmbedding):
         """See `FactoredEmbedding.factors`; the formula is that of `_factors`."""
         P, known, near, centred = self._split(vectors, state)
         soft = _roots(_at_temperature(P, known, self.temperatures(None).points)) - state["profile"]
-        parts = sharp_classes(P), known, normalize_rows(soft), near, centred
-        return query_factors(*parts, state["trust"]) if queries else row_factors(*parts)
+        parts = _factors.Parts(sharp_classes(P), known, normalize_rows(soft), near, centred)
+        weights = _factors.ALL_KNOWN if _all_known(state) else _factors.SOME_NEW
+        if queries:
+            return _factors.query_factors(parts, weights, state["trust"])
+        return _factors.row_factors(parts, weights)
 
     def most_alike(self, state: Params) -> float:
         """See `FactoredEmbedding.most_alike`."""
-        return MOST_ALIKE
+        return _factors.MOST_ALIKE
 
     def n_class_numbers(self, state: Params) -> int:
         """See `FactoredEmbedding.n_class_numbers`: the class probabilities, and the chance of a new class."""
@@ -247,14 +250,18 @@ class Mixture(FactoredEmbedding):
 
     def new_class_share(self, X: NDArray[Any], state: Params) -> float:
         """That of `Posterior` where every row counts as known; else 0, because k tells which rows are new."""
-        everything_known = (state["known_chances"] == 1).all()
-        return Posterior().new_class_share(X, state) if everything_known else 0.0
+        return Posterior().new_class_share(X, state) if _all_known(state) else 0.0
 
     def _split(self, vectors: NDArray[Any], state: Params) -> tuple[NDArray[Any], ...]:
         """Class probabilities (n, c), k (n,), graph vectors and centred rows."""
         c = len(state["prior"])
         end = c + 1 + state["vectors"].shape[1] + state["nodes"].shape[1]
         return vectors[:, :c], vectors[:, c], vectors[:, c + 1 : end], vectors[:, end:]
+
+
+def _all_known(state: Params) -> bool:
+    """Whether every row counts as known."""
+    return bool((state["known_chances"] == 1).all())
 
 
 def _roots(P: NDArray[Any]) -> NDArray[Any]:

@@ -36,6 +36,7 @@ from structhash.io.fields import Field, Fields
 from structhash.pieces import Params, snake
 from structhash.supervision import check_labels
 from structhash.training.additive import learn_tables
+from structhash.training.between import rows_between
 from structhash.training.distillation import embed_points
 from structhash.training.first_byte import learn_with_first_byte
 
@@ -45,6 +46,7 @@ MAX_SUM_BITS = 256  # the coder keeps products of all pairs of vectors: 130 MB f
 _MAX_BEAM = 1024
 _MAX_ROWS = 50_000
 _MAX_POINTS = 10_000  # rows to learn from where there are labels: each is embedded
+_BETWEEN = 4  # points between rows, for each row of X, where nothing else says what new classes are like
 _STATE = "embedding_state_"
 _LEAST_BITS = 16  # to keep a byte for the class: one byte must say more
 _LARGEST_FACTOR = 1.01  # of a row; more than 1 by rounding
@@ -357,8 +359,11 @@ class _Points(NamedTuple):
         n_points = min(_MAX_POINTS, rows_within(3 * X.shape[1], _MAX_NUMBERS))
         several = labels.ndim == 2
         embedding = _embedding(several, n_points)
-        embedded = embed_points(embedding, X, labels, unlabeled, rng).embedded
-        return cls(embedding.factors(embedded.vectors, embedded.state), embedded.state, several)
+        state, vectors, _ = embed_points(embedding, X, labels, unlabeled, rng).embedded
+        if unlabeled is None and not several:
+            between = rows_between(X, min(_BETWEEN * len(X), n_points), rng)
+            vectors = np.vstack([vectors, embedding.embed(between, state)])
+        return cls(embedding.factors(vectors, state), state, several)
 
 
 # not pickled with the model
