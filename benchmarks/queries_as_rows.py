@@ -4,8 +4,8 @@
 
 Three quarters of the classes have labels, and the database holds rows of all (the protocols `mixed-known` and
 `mixed-new`). `DistilHash` learns 64 bits from labelled rows alone. One model codes the queries twice: by
-`encode_queries` and by `encode`. ITQ is fitted to the same training rows. Figures are means over queries and
-three splits.
+`encode_queries` and by `encode`. `AdditiveHash` learns from the same labels, and ITQ from the same rows. Figures are
+means over queries and three splits.
 """
 
 import argparse
@@ -18,35 +18,37 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 
 import numpy as np
 
-from structhash import DistilHash
+from structhash import AdditiveHash, DistilHash
 from structhash.baselines import ITQ
-from structhash.evaluation import code_blocks, retrieval, same_label
+from structhash.evaluation import code_blocks, prepared_blocks, retrieval, same_label
 from structhash.evaluation.splits import mixed_known_classes, mixed_new_classes
 
 SETS = ("usps", "isolet", "mnist", "cifar10_gist512", "banking77_minilm")
 SEEDS, BITS, MEASURES = (0, 1, 2), 64, ("map", "precision@10")
 
 
-def fitted(X, y, train, seed):
-    """What codes queries and what codes rows, by name."""
-    ours = DistilHash(BITS, random_state=seed).fit(X[train], y[train])
+def readers(X, y, train, database, seed):
+    """What reads queries, by name: a function of queries and their relevance that gives blocks of distances."""
+    bits = DistilHash(BITS, random_state=seed).fit(X[train], y[train])
+    sums = AdditiveHash(BITS, random_state=seed).fit(X[train], y[train])
     itq = ITQ(BITS, random_state=seed).fit(X[train])
+    codes, of_sums, of_itq = (each.encode(X[database]) for each in (bits, sums, itq))
     return {
-        "encode_queries": (ours.encode_queries, ours.encode),
-        "encode": (ours.encode, ours.encode),
-        "itq": (itq.encode, itq.encode),
+        "encode_queries": lambda Q, relevance: code_blocks(bits.encode_queries(Q), codes, relevance),
+        "encode": lambda Q, relevance: code_blocks(bits.encode(Q), codes, relevance),
+        "additivehash": lambda Q, relevance: prepared_blocks(sums.prepare_queries(Q), of_sums, relevance),
+        "itq": lambda Q, relevance: code_blocks(itq.encode(Q), of_itq, relevance),
     }
 
 
 def scores(X, y, seed):
-    """Scores of one split, by how queries are coded and by their classes."""
+    """Scores of one split, by how queries are read and by their classes."""
     train, known, database = mixed_known_classes(y, seed)
     found = {}
-    for name, (code_queries, code_rows) in fitted(X, y, train, seed).items():
-        codes, found[name] = code_rows(X[database]), {}
+    for name, blocks in readers(X, y, train, database, seed).items():
+        found[name] = {}
         for classes, queries in (("known", known), ("new", mixed_new_classes(y, seed)[1])):
-            blocks = code_blocks(code_queries(X[queries]), codes, same_label(y[queries], y[database]))
-            mean = retrieval(blocks, MEASURES).mean
+            mean = retrieval(blocks(X[queries], same_label(y[queries], y[database])), MEASURES).mean
             found[name][classes] = [mean[measure] for measure in MEASURES]
     return found
 
