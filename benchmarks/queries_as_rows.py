@@ -4,8 +4,8 @@
 
 Three quarters of the classes have labels, and the database holds rows of all (the protocols `mixed-known` and
 `mixed-new`). `DistilHash` learns 64 bits from labelled rows alone. One model codes the queries twice: by
-`encode_queries` and by `encode`. `AdditiveHash` learns from the same labels, and ITQ from the same rows. Figures
-are means over queries and three splits.
+`encode_queries` and by `encode`. `AdditiveHash` learns from the same labels, and ITQ from the same rows.
+Figures are means over queries and three splits.
 """
 
 import argparse
