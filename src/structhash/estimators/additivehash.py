@@ -66,9 +66,11 @@ class AdditiveHash(CentroidEncoder):
     one code serves known classes, new classes, and the order inside a class. Where 256 values say nearly all of
     the class probabilities, as with up to about 150 classes, the first byte of codes of at least 16 bits is for
     them alone (`structhash.training.first_byte`). A row need not be its own nearest: the class of another row
-    may be surer. New classes are found only with `unlabeled` rows. Where rows have several labels, the vectors
-    are label probabilities (`structhash.embeddings.multilabel`), and the distance says how many labels a query
-    and a row are expected to share.
+    may be surer. Give `unlabeled` rows where some are of classes that y lacks; without them, the vectors are
+    also learned from points between rows (`structhash.training.between`), and fewer rows of new classes are
+    found. Where rows have several labels, the vectors are label probabilities
+    (`structhash.embeddings.multilabel`), and the distance says how many labels a query and a row are expected
+    to share.
 
     Without labels, such codes find more of the nearest rows than bits do at the same bytes. They have no
     Hamming distance and no prefixes, and coding a row takes more time. A model that has coded rows keeps
