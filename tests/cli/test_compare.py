@@ -167,6 +167,8 @@ PROTOCOLS = (
         ("m.index", ["known are .csv, .csv.gz, .hdf5", "it is a structhash file of kind 'index.exact'"]),
         ("test.npz --protocol judged", ["holds no queries Q and judgements qrels"]),
         ("judged.npz --protocol judged --methods lsh", ["give at least 2"]),
+        ("judged.npz --protocol judged --queries 5", ["--queries 5: --protocol judged takes all queries"]),
+        ("judged.npz --protocol judged --train 5", ["--train 5: --protocol judged", "leave --train out"]),
         ("judged.npz --protocol judged --methods one_hot", ["'one_hot'"]),
         (
             "x.npy --protocol neighbours --methods lsh,one_hot",

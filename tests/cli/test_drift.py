@@ -22,6 +22,8 @@ def files(tmp_path_factory):
     np.save(folder / "new.npy", X[600:1300])
     np.save(folder / "mirrored.npy", X[600:1300, ::-1])
     np.savez(folder / "new.npz", X=X[600:1300], y=Y[600:1300])
+    few_digits = DistilHash(12, random_state=0).fit(X[:600][Y[:600] < 6], Y[:600][Y[:600] < 6])
+    few_digits.save(folder / "six_digits")
     np.save(folder / "few.npy", X[:150])
     np.save(folder / "narrow.npy", X[:300, :5])
     return folder
@@ -55,7 +57,10 @@ def test_people_see_the_verdict_and_why(done, files):
         "nearest training row",
     ]
     lines = done("drift", files / "labelled", files / "new.npz").splitlines()
-    assert [line.split("  ")[0] for line in lines[3:]] == ["precision@10", "after a refit", "of new classes"]
+    assert [line.split("  ")[0] for line in lines[3:]] == ["precision@10", "after a refit"]
+    lines = done("drift", files / "six_digits", files / "new.npz").splitlines()
+    (share,) = [line.split()[-3] for line in lines if line.startswith("of new classes")]
+    assert 10 <= int(share.removesuffix("%")) <= 100 * np.mean(Y[600:1300] >= 6)
 
 
 @pytest.mark.slow

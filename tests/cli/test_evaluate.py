@@ -87,7 +87,8 @@ def test_a_distance_of_the_methods_own(machine, done, here, tmp_path):
     [
         ("m test.npz --measure magic", ["magic"]),
         ("m test.npz --ties magic", ["magic"]),
-        ("m test.npz --reader real", ["no such file: real"]),
+        ("m test.npz --reader real", ["--reader real: give the file of a fitted reader"]),
+        ("m test.npz --reader r", ["no such file: r"]),
         ("m test.npz --reader w", ["w: it holds 'model', not 'reader'"]),
         ("m x.npy", ["an evaluation needs them (or queries Q and judgements qrels)"]),
         ("m own_label.npz", ["no query shares its label with a row of the database; give more rows"]),

@@ -13,7 +13,6 @@ from structhash.cli._options import (
     Force,
     Json,
     Measures,
-    Queries,
     argument,
     data_option,
     output,
@@ -67,7 +66,10 @@ def compare(
     ] = "16,32,64",
     protocol: _Protocol = "seen",
     seeds: Annotated[str, typer.Option(help="A split and a model each, with commas between them.")] = "0,1,2",
-    queries: Queries = 2000,
+    queries: Annotated[
+        int | None,
+        typer.Option(min=1, help="Random rows used as queries, at most a quarter of all.", show_default="2000"),
+    ] = None,
     train: Annotated[
         int | None, typer.Option(min=1, help="Training rows.", show_default="2000, unseen 4000")
     ] = None,

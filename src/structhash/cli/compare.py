@@ -45,6 +45,7 @@ LEGEND = (
     "* significantly below the best code of its length; float: the vectors themselves, by Euclidean distance"
 )
 _JUDGED, _NEIGHBOURS = "judged", "neighbours"  # protocols without labels
+_N_QUERIES = 2000
 _UNLABELLED = {_JUDGED: JUDGED_MEASURES, _NEIGHBOURS: NEIGHBOUR_MEASURES}
 
 
@@ -63,7 +64,7 @@ def compare(
     bits: str,
     protocol: str,
     seeds: str,
-    n_queries: int,
+    n_queries: int | None,
     n_train: int | None,
     measures: list[str] | None,
     out: Path | None,
@@ -212,7 +213,7 @@ def _check_of(protocol: str) -> Callable[[Method], None] | None:
 
 
 def comparison_of(
-    dataset: Dataset, path: Path, protocol: str, n_queries: int, n_train: int | None
+    dataset: Dataset, path: Path, protocol: str, n_queries: int | None, n_train: int | None
 ) -> tuple[Callable[..., Iterator[Result]], list[NDArray[Any]], dict[str, Any]]:
     """The comparison of a protocol, its data and its settings.
 
@@ -236,19 +237,24 @@ def comparison_of(
     Raises
     ------
     ValueError
-        If the file lacks what the protocol needs.
+        If the file lacks what the protocol needs, or the protocol draws no rows.
     """
     if protocol == _JUDGED:
+        for name, given in (("--queries", n_queries), ("--train", n_train)):
+            if given is not None:
+                raise ValueError(
+                    f"{name} {given}: --protocol judged takes all queries and rows; leave {name} out"
+                )
         if dataset.Q is None or dataset.qrels is None:
             raise ValueError(f"{path} holds no queries Q and judgements qrels; --protocol judged needs both")
         return compare_judged, [dataset.X, dataset.Q, read_judgements(dataset, path)], {}
+    sizes = {"n_queries": n_queries or _N_QUERIES, "n_train": n_train}
     if protocol == _NEIGHBOURS:
         asked = [] if dataset.Q is None else [dataset.Q]
-        return compare_neighbours, [dataset.X, *asked], {"n_queries": n_queries, "n_train": n_train}
+        return compare_neighbours, [dataset.X, *asked], sizes
     others = "judged: by Q and qrels, neighbours: by X alone"
     y = check_labels(dataset, path, f"--protocol {protocol} judges by them ({others})")
-    settings = {"protocol": protocol, "n_queries": n_queries, "n_train": n_train}
-    return compare_labelled, [dataset.X, y], settings
+    return compare_labelled, [dataset.X, y], {"protocol": protocol, **sizes}
 
 
 def _journal_path(out: Path) -> Path:

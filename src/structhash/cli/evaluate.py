@@ -15,7 +15,7 @@ from structhash.cli.inputs import Choices, check_labels, read_for, read_judgemen
 from structhash.cli.outputs import check_output
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
-from structhash.estimators.reader import Reader, load_reader
+from structhash.estimators.reader import EVERY_READER, Reader, load_reader
 from structhash.evaluation.reading import real_blocks
 from structhash.evaluation.scoring import (
     Block,
@@ -78,6 +78,11 @@ def evaluate(
     reader : path or None
         The file of a fitted reader, which gets a line of its own.
     """
+    if reader is not None and str(reader) in EVERY_READER and not reader.exists():
+        raise ValueError(
+            f"--reader {reader}: give the file of a fitted reader, which `structhash reader` writes; bits and "
+            "real values have lines without one"
+        )
     check_output(out, model, data, reader, makes="evaluation", force=force, refused=suffixes())
     names = split_measures(measures)
     encoder = load_model(model)
