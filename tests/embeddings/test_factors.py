@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from structhash.embeddings._factors import (
-    ALL_KNOWN,
+    LABELS_ALONE,
     MOST_ALIKE,
-    SOME_NEW,
+    WITH_DATABASE,
     Parts,
     query_factors,
     row_factors,
 )
 
-NAMES = ("some new", "all known")
+NAMES = ("with the database", "labels alone")
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def parts():
     return Parts(P, np.array([0, 0.2, 0.5, 0.9, 1, 1]), soft, near, centred)
 
 
-@pytest.mark.parametrize(("weights", "of_soft"), [(SOME_NEW, 0.6), (ALL_KNOWN, 4)], ids=NAMES)
+@pytest.mark.parametrize(("weights", "of_soft"), [(WITH_DATABASE, 0.6), (LABELS_ALONE, 4)], ids=NAMES)
 def test_a_product_is_the_sum_of_the_terms(parts, weights, of_soft):
     P, k, soft, near, centred = parts
     trust = np.array([0.3, 0.8, 1])
@@ -45,12 +45,12 @@ def test_a_query_that_may_be_of_a_new_class_asks_for_both_alike():
     def row(k):
         return Parts(np.ones((1, 1)), np.array([k]), *np.zeros((3, 1, 3)))
 
-    query = query_factors(row(0.5), SOME_NEW, np.ones(1))
-    known, new = (row_factors(row(k), SOME_NEW) for k in (1.0, 0.0))
+    query = query_factors(row(0.5), WITH_DATABASE, np.ones(1))
+    known, new = (row_factors(row(k), WITH_DATABASE) for k in (1.0, 0.0))
     assert (query @ known.T).item() == (query @ new.T).item() == 0.5
 
 
-@pytest.mark.parametrize(("weights", "most"), [(SOME_NEW, 5.8), (ALL_KNOWN, 9.2)], ids=NAMES)
+@pytest.mark.parametrize(("weights", "most"), [(WITH_DATABASE, 5.8), (LABELS_ALONE, 9.2)], ids=NAMES)
 def test_nothing_is_more_alike_than_a_sure_row_and_itself(parts, weights, most):
     sure = parts._replace(P=np.eye(3)[parts.P.argmax(axis=1)], known=np.ones(6))
     products = query_factors(sure, weights, np.ones(3)) @ row_factors(sure, weights).T

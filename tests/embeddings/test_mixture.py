@@ -200,3 +200,20 @@ def test_settings_out_of_range_are_refused(settings, message):
 def test_it_needs_labels():
     with pytest.raises(ValueError, match="'mixture' learns from labels; give labels"):
         Mixture().fit(X[:100], None, X[100:200], np.arange(50), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("unlabeled", [X[DATABASE], None], ids=["with the database", "labels alone"])
+def test_the_soft_part_of_factors_is_the_direction_of_softened_probabilities_around_their_mean(unlabeled):
+    points = POINTS if unlabeled is not None else np.arange(len(KNOWN))
+    fitted = Mixture().fit(X[KNOWN], Y[KNOWN], unlabeled, points, np.random.default_rng(0))
+    P, k = fitted.vectors[:, :7].astype(float), fitted.vectors[:, 7].astype(float)  # at temperature 16
+    roots = P ** (2 ** k[:, None])  # at 8 where the class is known
+    roots = np.sqrt(roots / roots.sum(axis=1, keepdims=True))
+    soft = roots - roots.mean(axis=0)
+    soft /= np.linalg.norm(soft, axis=1, keepdims=True)
+    factors, queries = (Mixture().factors(fitted.vectors, fitted.state, queries=each) for each in (False, True))
+    np.testing.assert_allclose(factors[:, 8:15], soft, atol=1e-5)
+    trust = (P**16 / (P**16).sum(axis=1, keepdims=True)) @ fitted.state["trust"]
+    weight = 4 if unlabeled is None else 0.6
+    np.testing.assert_allclose(queries[:, 8:15], weight * trust[:, None] * soft, atol=1e-4)
+    assert (k == 1).all() == (unlabeled is None)

@@ -16,8 +16,8 @@ its class and a row of a new class alike, 1/2 each. At k = 1 a sure row of its c
 row of a new class counts 1. The root lets doubtful rows keep most of their class. The graph counts less where
 the labels are trusted: there the order inside a class is that of the vectors.
 
-Where nothing tells rows of known and of new classes apart, every k is 1. Then s is larger, because the soft
-part is what finds new classes, and it gets the larger share of a code (`Weights`).
+With the database, s is 0.6. Without it nothing tells rows of known and of new classes apart, and every k is 1.
+Then s is 4, because the soft part is what finds new classes, and a code describes it best (`Weights`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ALL_KNOWN", "MOST_ALIKE", "SOME_NEW", "Parts", "Weights", "query_factors", "row_factors"]
+__all__ = ["LABELS_ALONE", "MOST_ALIKE", "WITH_DATABASE", "Parts", "Weights", "query_factors", "row_factors"]
 
 _CLASS_WEIGHT = 4.0
 _CENTRED_WEIGHT = 0.7
@@ -35,7 +35,7 @@ MOST_ALIKE = 10.0  # above any product, 4 + 4 + .5 + .7, so that inexact sums ha
 
 
 class Weights(NamedTuple):
-    """What depends on whether the chances of a known class say something.
+    """What depends on whether the database was given, so that it says which rows are of known classes.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class Weights(NamedTuple):
     centred_length: float
 
 
-SOME_NEW = Weights(0.6, 1.0, 1.0)
-ALL_KNOWN = Weights(4.0, 0.3, 0.5)
+WITH_DATABASE = Weights(0.6, 1.0, 1.0)
+LABELS_ALONE = Weights(4.0, 0.3, 0.5)
 
 
 class Parts(NamedTuple):

@@ -227,7 +227,7 @@ class Mixture(FactoredEmbedding):
         P, known, near, centred = self._split(vectors, state)
         soft = _roots(_at_temperature(P, known, self.temperatures(None).points)) - state["profile"]
         parts = _factors.Parts(sharp_classes(P), known, normalize_rows(soft), near, centred)
-        weights = _factors.ALL_KNOWN if _all_known(state) else _factors.SOME_NEW
+        weights = _factors.WITH_DATABASE if state["known_coef"].any() else _factors.LABELS_ALONE
         if queries:
             return _factors.query_factors(parts, weights, state["trust"])
         return _factors.row_factors(parts, weights)
@@ -250,18 +250,14 @@ class Mixture(FactoredEmbedding):
 
     def new_class_share(self, X: NDArray[Any], state: Params) -> float:
         """That of `Posterior` where every row counts as known; else 0, because k tells which rows are new."""
-        return Posterior().new_class_share(X, state) if _all_known(state) else 0.0
+        everything_known = (state["known_chances"] == 1).all()
+        return Posterior().new_class_share(X, state) if everything_known else 0.0
 
     def _split(self, vectors: NDArray[Any], state: Params) -> tuple[NDArray[Any], ...]:
         """Class probabilities (n, c), k (n,), graph vectors and centred rows."""
         c = len(state["prior"])
         end = c + 1 + state["vectors"].shape[1] + state["nodes"].shape[1]
         return vectors[:, :c], vectors[:, c], vectors[:, c + 1 : end], vectors[:, end:]
-
-
-def _all_known(state: Params) -> bool:
-    """Whether every row counts as known."""
-    return bool((state["known_chances"] == 1).all())
 
 
 def _roots(P: NDArray[Any]) -> NDArray[Any]:
