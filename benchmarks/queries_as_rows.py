@@ -1,4 +1,4 @@
-"""Queries of known and of new classes, coded as queries or as rows, where only labels were given.
+"""Queries of known and of new classes, where only labels were given.
 
     python benchmarks/queries_as_rows.py ../shared/data benchmarks/results/queries_as_rows.json
 

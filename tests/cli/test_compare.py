@@ -168,6 +168,10 @@ PROTOCOLS = (
         ("test.npz --protocol judged", ["holds no queries Q and judgements qrels"]),
         ("judged.npz --protocol judged --methods lsh", ["give at least 2"]),
         ("judged.npz --protocol judged --queries 5", ["--queries 5: --protocol judged takes all queries"]),
+        (
+            "judged.npz --protocol neighbours --queries 5 --methods lsh",
+            ["--queries 5: judged.npz holds queries Q"],
+        ),
         ("judged.npz --protocol judged --train 5", ["--train 5: --protocol judged", "leave --train out"]),
         ("judged.npz --protocol judged --methods one_hot", ["'one_hot'"]),
         (

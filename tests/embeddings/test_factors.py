@@ -7,7 +7,7 @@ from structhash.embeddings._factors import (
     LABELS_ALONE,
     MOST_ALIKE,
     WITH_DATABASE,
-    Parts,
+    FactorParts,
     query_factors,
     row_factors,
 )
@@ -23,7 +23,7 @@ def parts():
     soft, near, centred = (
         each / np.linalg.norm(each, axis=1)[:, None] for each in (rng.normal(size=(6, d)) for d in (3, 4, 5))
     )
-    return Parts(P, np.array([0, 0.2, 0.5, 0.9, 1, 1]), soft, near, centred)
+    return FactorParts(P, np.array([0, 0.2, 0.5, 0.9, 1, 1]), soft, near, centred)
 
 
 @pytest.mark.parametrize(("weights", "of_soft"), [(WITH_DATABASE, 0.6), (LABELS_ALONE, 4)], ids=NAMES)
@@ -43,7 +43,7 @@ def test_a_product_is_the_sum_of_the_terms(parts, weights, of_soft):
 
 def test_a_query_that_may_be_of_a_new_class_asks_for_both_alike():
     def row(k):
-        return Parts(np.ones((1, 1)), np.array([k]), *np.zeros((3, 1, 3)))
+        return FactorParts(np.ones((1, 1)), np.array([k]), *np.zeros((3, 1, 3)))
 
     query = query_factors(row(0.5), WITH_DATABASE, np.ones(1))
     known, new = (row_factors(row(k), WITH_DATABASE) for k in (1.0, 0.0))

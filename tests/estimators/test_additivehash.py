@@ -11,6 +11,7 @@ from structhash import AdditiveHash, DistilHash, Labels, Qrels, fit_reader, load
 from structhash.baselines import ITQ, RQ
 from structhash.codes import hamming, prepared_distances
 from structhash.codes.sums import SumCoder, sums_of
+from structhash.embeddings import _factors
 from structhash.embeddings._factors import MOST_ALIKE
 from structhash.embeddings.mixture import Mixture
 from structhash.estimators import additivehash
@@ -256,11 +257,18 @@ def test_without_the_database_new_classes_are_found_and_known_ones_better_than_b
         ids = found(64, model.encode(X), model.prepare_queries(Q))
         return [mean_precision(ids, which) for which in (QY < 7, QY >= 7)]
 
-    known, new = precision(AdditiveHash(64, random_state=0).fit(X[OLD], Y[OLD]))
-    assert known > precision(DistilHash(64, random_state=0).fit(X[OLD], Y[OLD]))[0]
-    monkeypatch.setattr(additivehash, "_BETWEEN", 0)
-    assert new > precision(AdditiveHash(64, random_state=0).fit(X[OLD], Y[OLD]))[1] + 0.05
+    model = AdditiveHash(64, random_state=0).fit(X[OLD], Y[OLD])
+    assert prepared_distances(model.prepare_queries(X), model.encode(X)).min() > 0
+    known, new = precision(model)
     assert new > 0.5  # of a guess: 0.1
+    assert known > precision(DistilHash(64, random_state=0).fit(X[OLD], Y[OLD]))[0]
+    for owner, name, value in (
+        (additivehash, "_BETWEEN", 0),
+        (_factors, "LABELS_ALONE", _factors.WITH_DATABASE),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, value)
+            assert new > precision(AdditiveHash(64, random_state=0).fit(X[OLD], Y[OLD]))[1] + 0.05
 
 
 def found_early(distances):

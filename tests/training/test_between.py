@@ -1,14 +1,14 @@
-"""Rows between rows, against what their definition says of each of them."""
+"""Points between rows, against what their definition says of each of them."""
 
 import numpy as np
 import pytest
 
-from structhash.training.between import rows_between
+from structhash.training.between import points_between
 
 
 def test_each_lies_between_two_rows_away_from_both():
     X = np.array([[0.0, 10.0], [1.0, 20.0]])
-    found = rows_between(X, 400, np.random.default_rng(0))
+    found = points_between(X, 400, np.random.default_rng(0))
     share = found[:, 0]
     np.testing.assert_allclose(found[:, 1], 10 + 10 * share)  # on the line through both rows
     mixed = (share > 0) & (share < 1)
@@ -17,7 +17,7 @@ def test_each_lies_between_two_rows_away_from_both():
 
 
 def test_all_rows_take_part():
-    found = rows_between(np.eye(5), 1000, np.random.default_rng(0))
+    found = points_between(np.eye(5), 1000, np.random.default_rng(0))
     np.testing.assert_allclose(found.sum(axis=1), 1)
     assert (found.mean(axis=0) > 0.15).all()
 
@@ -26,4 +26,6 @@ def test_all_rows_take_part():
     ("dtype", "expected"), [("float32", "float32"), ("float64", "float64"), ("int64", "float64")]
 )
 def test_they_are_floating_point_numbers(dtype, expected):
-    assert rows_between(np.arange(6).reshape(3, 2).astype(dtype), 2, np.random.default_rng(0)).dtype == expected
+    assert (
+        points_between(np.arange(6).reshape(3, 2).astype(dtype), 2, np.random.default_rng(0)).dtype == expected
+    )

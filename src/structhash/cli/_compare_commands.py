@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from structhash.cli._options import (
+    QUERIES_HELP,
     Choices,
     Data,
     Force,
@@ -68,7 +69,7 @@ def compare(
     seeds: Annotated[str, typer.Option(help="A split and a model each, with commas between them.")] = "0,1,2",
     queries: Annotated[
         int | None,
-        typer.Option(min=1, help="Random rows used as queries, at most a quarter of all.", show_default="2000"),
+        typer.Option(min=1, help=QUERIES_HELP, show_default="2000"),
     ] = None,
     train: Annotated[
         int | None, typer.Option(min=1, help="Training rows.", show_default="2000, unseen 4000")

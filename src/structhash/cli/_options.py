@@ -71,7 +71,8 @@ Data = Annotated[Path, data_argument("DATA", VECTORS)]
 Model = Annotated[Path, argument("MODEL", "A model that fit made.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of random draws: one model on one kind of machine.")]
-Queries = Annotated[int, typer.Option(min=1, help="Random rows used as queries, at most a quarter of all.")]
+QUERIES_HELP = "Random rows used as queries, at most a quarter of all."
+Queries = Annotated[int, typer.Option(min=1, help=QUERIES_HELP)]
 Measures = Annotated[
     list[str] | None,
     typer.Option(

@@ -237,7 +237,7 @@ def comparison_of(
     Raises
     ------
     ValueError
-        If the file lacks what the protocol needs, or the protocol draws no rows.
+        If the file lacks what the protocol needs, or a number of rows is given that the protocol does not draw.
     """
     if protocol == _JUDGED:
         for name, given in (("--queries", n_queries), ("--train", n_train)):
@@ -248,8 +248,12 @@ def comparison_of(
         if dataset.Q is None or dataset.qrels is None:
             raise ValueError(f"{path} holds no queries Q and judgements qrels; --protocol judged needs both")
         return compare_judged, [dataset.X, dataset.Q, read_judgements(dataset, path)], {}
-    sizes = {"n_queries": n_queries or _N_QUERIES, "n_train": n_train}
+    sizes = {"n_queries": _N_QUERIES if n_queries is None else n_queries, "n_train": n_train}
     if protocol == _NEIGHBOURS:
+        if dataset.Q is not None and n_queries is not None:
+            raise ValueError(
+                f"--queries {n_queries}: {path} holds queries Q, and all are taken; leave --queries out"
+            )
         asked = [] if dataset.Q is None else [dataset.Q]
         return compare_neighbours, [dataset.X, *asked], sizes
     others = "judged: by Q and qrels, neighbours: by X alone"

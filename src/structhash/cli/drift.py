@@ -19,6 +19,8 @@ from structhash.evaluation.drift import Drift, judge_drift
 
 __all__ = ["drift"]
 
+_LEAST_SHARE_SHOWN = 0.005  # of new classes; 0 says nothing about the rows
+
 
 def drift(
     model: Path,
@@ -93,7 +95,7 @@ def _in_words(found: Drift, n: int, n_drawn: int) -> dict[str, Any]:
     facts["new rows"] = n if n_drawn == n else f"a sample of {n_drawn} of {n}"
     if found.gain is not None:
         facts |= {found.gain.measure: found.gain.model, "after a refit": found.gain.refit}
-    if found.new_class_share:  # 0 says nothing about the rows
+    if found.new_class_share is not None and found.new_class_share >= _LEAST_SHARE_SHOWN:
         facts["of new classes"] = f"{found.new_class_share:.0%} or more"
     if found.bits is not None:
         facts["bit moved most"] = (

@@ -78,15 +78,10 @@ def evaluate(
     reader : path or None
         The file of a fitted reader, which gets a line of its own.
     """
-    if reader is not None and str(reader) in EVERY_READER and not reader.exists():
-        raise ValueError(
-            f"--reader {reader}: give the file of a fitted reader, which `structhash reader` writes; bits and "
-            "real values have lines without one"
-        )
     check_output(out, model, data, reader, makes="evaluation", force=force, refused=suffixes())
     names = split_measures(measures)
     encoder = load_model(model)
-    fitted = None if reader is None else load_reader(reader, encoder)
+    fitted = None if reader is None else _fitted_reader(reader, encoder)
     task = _read_task(read_for(encoder, data, choices), data, n_queries, seed)
     lines = _every_reading(encoder, task, fitted)
     means = {name: retrieval(blocks, names, ties).mean for name, blocks in lines}
@@ -105,6 +100,16 @@ def evaluate(
     deliver(document, out, as_json)
     if not as_json:
         _print(task, encoder.n_bits_, means)
+
+
+def _fitted_reader(path: Path, encoder: HashEncoder) -> Reader:
+    """The reader in a file; ValueError if the path is the name of a reader."""
+    if str(path) in EVERY_READER and not path.exists():
+        raise ValueError(
+            f"--reader {path}: give the file of a fitted reader, which `structhash reader` writes; bits and "
+            "real values have lines without one"
+        )
+    return load_reader(path, encoder)
 
 
 def _print(task: _Task, n_bits: int, means: dict[str, dict[str, float]]) -> None:

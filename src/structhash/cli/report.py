@@ -63,7 +63,7 @@ def _read_rows(document: dict[str, Any], result: Path, data: Path, images: str, 
     """The rows of the data of a comparison, read as it read them; ValueError if they are other data."""
     options = document["options"]
     dataset = read(data, **options.get("reading", {}))
-    _, arrays, _ = comparison_of(dataset, data, document["protocol"], options["queries"], options["train"])
+    _, arrays, _ = comparison_of(dataset, data, document["protocol"], None, None)
     if digest_of(arrays) != document["data_sha256"]:
         raise ValueError(f"{data} is not what {result} was made from ({document['data']}); give that file")
     return Rows(dataset, data, has_own_queries(dataset, document["protocol"]), images, texts)

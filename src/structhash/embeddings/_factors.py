@@ -6,18 +6,20 @@ With the parts of `structhash.embeddings.mixture`, the inner product of a query 
     + s r soft'soft' + (2 - k / 2 - k r) near'near' + 0.7 centred'centred',
 
 where k and k' are the chances that the query and the row are of a known class, r_c is the trust in the labels
-of a class, and r its mean over p(c | x). The soft part is the direction of softened class probabilities
-around their mean. It says which other classes a row is like. So it orders rows whose class is the same or
-doubtful, and it tells new classes apart.
+of a class, and r its mean over p(c | x). The soft part is made of the square roots of softened class
+probabilities. Their mean is taken off, and the rest is scaled to length 1. It says which other classes a row
+is like, so it orders rows whose class is the same or doubtful.
 
-A query of a known class asks for rows of that class first. A query of a new class asks for rows of new
-classes that are near in the graph. Where labels are trusted fully, a query of k = 1/2 counts a sure row of
-its class and a row of a new class alike, 1/2 each. At k = 1 a sure row of its class counts 4, and at k = 0 a
-row of a new class counts 1. The root lets doubtful rows keep most of their class. The graph counts less where
-the labels are trusted: there the order inside a class is that of the vectors.
+A query of a known class asks for rows of that class first. With the database, a query of a new class asks for
+rows of new classes that are near in the graph. Take the first two terms alone, where labels are trusted
+fully. A query of k = 1/2 then counts a sure row of its class and a row of a new class alike, 1/2 each. At k =
+1 a sure row of its class counts 4, and at k = 0 a row of a new class counts 1. The root lets doubtful rows
+keep most of their class. The graph counts less where the labels are trusted: there the order inside a class
+is that of the vectors.
 
-With the database, s is 0.6. Without it nothing tells rows of known and of new classes apart, and every k is 1.
-Then s is 4, because the soft part is what finds new classes, and a code describes it best (`Weights`).
+With the database, s is 0.6. Without it, nothing tells rows of known and of new classes apart, and every k is
+1. Then s is 4: only the soft part finds new classes. The graph's vectors and the centred row are shorter in
+rows then, so a code describes the soft part best. Their weights in queries make up for it.
 """
 
 from __future__ import annotations
@@ -27,15 +29,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LABELS_ALONE", "MOST_ALIKE", "WITH_DATABASE", "Parts", "Weights", "query_factors", "row_factors"]
+__all__ = [
+    "LABELS_ALONE",
+    "MOST_ALIKE",
+    "WITH_DATABASE",
+    "FactorParts",
+    "Weights",
+    "query_factors",
+    "row_factors",
+]
 
 _CLASS_WEIGHT = 4.0
 _CENTRED_WEIGHT = 0.7
-MOST_ALIKE = 10.0  # above any product, 4 + 4 + .5 + .7, so that inexact sums have no distance below 0
+MOST_ALIKE = 16.0  # far above any product, 4 + 4 + .5 + .7, so that inexact sums have no distance below 0
 
 
 class Weights(NamedTuple):
-    """What depends on whether the database was given, so that it says which rows are of known classes.
+    """Weights that differ with and without the database, which says what rows are of known classes.
 
     Attributes
     ----------
@@ -54,8 +64,8 @@ WITH_DATABASE = Weights(0.6, 1.0, 1.0)
 LABELS_ALONE = Weights(4.0, 0.3, 0.5)
 
 
-class Parts(NamedTuple):
-    """What is known of n rows or queries.
+class FactorParts(NamedTuple):
+    """What factors are made of, for n rows or queries.
 
     Attributes
     ----------
@@ -64,7 +74,7 @@ class Parts(NamedTuple):
     known : ndarray (n,)
         Chances of a known class.
     soft : ndarray (n, c)
-        Softened class probabilities around their mean, of length 1.
+        Square roots of softened class probabilities around their mean, of length 1 (or 0).
     near : ndarray (n, m)
         Vectors of the graph, of length 1.
     centred : ndarray (n, d)
@@ -78,7 +88,7 @@ class Parts(NamedTuple):
     centred: NDArray[Any]
 
 
-def row_factors(parts: Parts, weights: Weights) -> NDArray[np.float64]:
+def row_factors(parts: FactorParts, weights: Weights) -> NDArray[np.float64]:
     """The factors (n, 2c + 1 + m + d) of rows."""
     P, known, soft, near, centred = parts
     k = known.astype(np.float64)[:, None]
@@ -87,8 +97,8 @@ def row_factors(parts: Parts, weights: Weights) -> NDArray[np.float64]:
     )
 
 
-def query_factors(parts: Parts, weights: Weights, trust: NDArray[Any]) -> NDArray[np.float64]:
-    """The factors of queries: as `row_factors`, with weights; `trust` (c,) is that in the labels of a class."""
+def query_factors(parts: FactorParts, weights: Weights, trust: NDArray[Any]) -> NDArray[np.float64]:
+    """The factors of queries: as `row_factors`, with weights; `trust` (c,) is that in each class."""
     P, known, soft, near, centred = parts
     k, r = known.astype(np.float64)[:, None], (P @ trust)[:, None]
     of_class = _CLASS_WEIGHT * k**3 * (P * trust)

@@ -25,6 +25,7 @@ from structhash.embeddings._known_classes import (
     chance_of_known_class,
     constant_chance,
     express_chance,
+    is_constant,
 )
 from structhash.embeddings._targets import dot_products, sharpen, targets_by_cosine
 from structhash.embeddings._walk_classes import (
@@ -218,16 +219,16 @@ class Mixture(FactoredEmbedding):
         sharpened towards a known one.
         """
         P, known, near, centred = self._split(vectors, state)
-        roots = _roots(_at_temperature(P, known, temperature)) - state["profile"]
+        roots = _soft_classes(P, known, temperature, state)
         length = self.class_weight / state["profile_scale"]
         return np.hstack([length * known[:, None] * roots, near, centred]).astype(vectors.dtype)
 
     def factors(self, vectors: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
         """See `FactoredEmbedding.factors`; the formula is that of `_factors`."""
         P, known, near, centred = self._split(vectors, state)
-        soft = _roots(_at_temperature(P, known, self.temperatures(None).points)) - state["profile"]
-        parts = _factors.Parts(sharp_classes(P), known, normalize_rows(soft), near, centred)
-        weights = _factors.WITH_DATABASE if state["known_coef"].any() else _factors.LABELS_ALONE
+        soft = _soft_classes(P, known, self.temperatures(None).points, state)
+        parts = _factors.FactorParts(sharp_classes(P), known, normalize_rows(soft), near, centred)
+        weights = _factors.LABELS_ALONE if is_constant(state) else _factors.WITH_DATABASE
         if queries:
             return _factors.query_factors(parts, weights, state["trust"])
         return _factors.row_factors(parts, weights)
@@ -263,6 +264,14 @@ class Mixture(FactoredEmbedding):
 def _roots(P: NDArray[Any]) -> NDArray[Any]:
     """Square roots of probabilities (n, c): vectors of length 1."""
     return np.sqrt(P / P.sum(axis=1, keepdims=True))
+
+
+def _soft_classes(
+    P: NDArray[Any], known: NDArray[Any], temperature: float, state: Params
+) -> NDArray[np.float64]:
+    """Roots of class probabilities (n, c) at a temperature, around their mean."""
+    soft: NDArray[np.float64] = _roots(_at_temperature(P, known, temperature)) - state["profile"]
+    return soft
 
 
 def _at_temperature(P: NDArray[Any], known: NDArray[Any], temperature: float) -> NDArray[np.float64]:

@@ -36,7 +36,7 @@ from structhash.io.fields import Field, Fields
 from structhash.pieces import Params, snake
 from structhash.supervision import check_labels
 from structhash.training.additive import learn_tables
-from structhash.training.between import rows_between
+from structhash.training.between import points_between
 from structhash.training.distillation import embed_points
 from structhash.training.first_byte import learn_with_first_byte
 
@@ -46,7 +46,7 @@ MAX_SUM_BITS = 256  # the coder keeps products of all pairs of vectors: 130 MB f
 _MAX_BEAM = 1024
 _MAX_ROWS = 50_000
 _MAX_POINTS = 10_000  # rows to learn from where there are labels: each is embedded
-_BETWEEN = 4  # points between rows, for each row of X, where nothing else says what new classes are like
+_BETWEEN = 4  # points between rows, for each row of X, at most 10,000 beside as many rows
 _STATE = "embedding_state_"
 _LEAST_BITS = 16  # to keep a byte for the class: one byte must say more
 _LARGEST_FACTOR = 1.01  # of a row; more than 1 by rounding
@@ -61,14 +61,14 @@ class AdditiveHash(CentroidEncoder):
     master, whose columns are bytes. A query is not coded. Its distance to a code is the squared distance to
     the sum of the vectors.
 
-    With one label a row, the vectors are factors of `structhash.embeddings.mixture`, and the distance says how
-    unlike a query and a row are: first by their classes, known or new, then by what the rows themselves say. So
-    one code serves known classes, new classes, and the order inside a class. Where 256 values say nearly all of
-    the class probabilities, as with up to about 150 classes, the first byte of codes of at least 16 bits is for
-    them alone (`structhash.training.first_byte`). A row need not be its own nearest: the class of another row
-    may be surer. Give `unlabeled` rows where some are of classes that y lacks; without them, the vectors are
-    also learned from points between rows (`structhash.training.between`), and fewer rows of new classes are
-    found. Where rows have several labels, the vectors are label probabilities
+    With one label a row, the vectors are factors of `structhash.embeddings.mixture`, and the distance says
+    how unlike a query and a row are: first by their classes, known or new, then by what the rows themselves
+    say. So one code serves known classes, new classes, and the order inside a class. Where 256 values say
+    nearly all of the class probabilities, as with up to about 150 classes, the first byte of codes of at
+    least 16 bits is for them alone (`structhash.training.first_byte`). A row need not be its own nearest: the
+    class of another row may be surer. If you search for classes that y lacks, give such rows as `unlabeled`.
+    Without them, fewer rows of new classes are found, and the vectors are also learned from points between
+    rows (`structhash.training.between`). Where rows have several labels, the vectors are label probabilities
     (`structhash.embeddings.multilabel`), and the distance says how many labels a query and a row are expected
     to share.
 
@@ -85,7 +85,7 @@ class AdditiveHash(CentroidEncoder):
         nearer.
     random_state : int, RandomState, Generator or None
         Draws the first centroids, and the rows to learn from where there are more than 50,000 (with labels,
-        10,000).
+        10,000). Draws points between rows, too.
     n_jobs : int or None
         Threads that code rows, in `fit` and `encode`, -1 for all cores; the result does not depend on it.
 
@@ -99,7 +99,7 @@ class AdditiveHash(CentroidEncoder):
     centroids_ : ndarray (n_bytes, 256, m) float32
         The vectors; zeros follow those of a last byte with fewer than 8 bits.
     errors_ : ndarray (n_bytes,)
-        Share of the squared length of the training rows that the first bytes left over.
+        Share of the squared length that the first bytes left over, of what the vectors were learned from.
     beam_ : int
     several_labels_ : bool
         Whether rows may have several labels.
@@ -217,7 +217,7 @@ class AdditiveHash(CentroidEncoder):
         """The embedding, and the share of the squared length of the training rows that codes leave over."""
         name = snake(type(_embedding(self.several_labels_)).__name__)
         embedding = {} if self.embedding_state_ is None else {"embedding": name}
-        left = f"{100 * self.errors_[-1]:.1f} percent of the squared length of training rows"
+        left = f"{100 * self.errors_[-1]:.1f} percent of the squared length that was learned"
         return {**embedding, "left over": left}
 
     def learned_from_labels(self) -> bool:
@@ -363,7 +363,7 @@ class _Points(NamedTuple):
         embedding = _embedding(several, n_points)
         state, vectors, _ = embed_points(embedding, X, labels, unlabeled, rng).embedded
         if unlabeled is None and not several:
-            between = rows_between(X, min(_BETWEEN * len(X), n_points), rng)
+            between = points_between(X, min(_BETWEEN * len(X), n_points), rng)
             vectors = np.vstack([vectors, embedding.embed(between, state)])
         return cls(embedding.factors(vectors, state), state, several)
 

@@ -1,4 +1,4 @@
-"""Rows between rows: they stand for classes that the training rows lack."""
+"""Points between rows: they stand for classes that the training rows lack."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import float_type
 
-__all__ = ["rows_between"]
+__all__ = ["points_between"]
 
-_SHARES = (0.3, 0.7)  # of one row in a row between two; the other has the rest
+_SHARES = (0.3, 0.7)  # of the one row in a point; the other has the rest
 
 
-def rows_between(X: NDArray[Any], n: int, rng: np.random.Generator) -> NDArray[Any]:
+def points_between(X: NDArray[Any], n: int, rng: np.random.Generator) -> NDArray[Any]:
     """Points between n pairs of rows that are drawn at random.
 
-    A row of a new class is like several known classes at once. So are these points, if the pairs are of
-    different classes, as most are. Codes that were learned from them, too, describe rows of new classes
-    better. See Zhang, Cisse, Dauphin, Lopez-Paz, mixup: beyond empirical risk minimization, ICLR 2018,
-    https://doi.org/10.48550/arXiv.1710.09412, where such points train a classifier.
+    A row of a new class is like several known classes at once. So is a point between rows of two classes.
+    With c classes of the same size, a share of 1 - 1 / c of the pairs is of two classes. Codes that were also
+    learned from such points describe rows of new classes better. See Zhang, Cisse, Dauphin, Lopez-Paz, mixup:
+    beyond empirical risk minimization, ICLR 2018, https://doi.org/10.48550/arXiv.1710.09412, where such
+    points train a classifier.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def rows_between(X: NDArray[Any], n: int, rng: np.random.Generator) -> NDArray[A
 
     Examples
     --------
-    >>> rows_between(np.zeros((5, 2)), 3, np.random.default_rng(0))
+    >>> points_between(np.zeros((5, 2)), 3, np.random.default_rng(0))
     array([[0., 0.],
            [0., 0.],
            [0., 0.]])
