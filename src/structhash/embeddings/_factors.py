@@ -18,8 +18,8 @@ keep most of their class. The graph counts less where the labels are trusted: th
 is that of the vectors.
 
 With the database, s is 0.6. Without it, nothing tells rows of known and of new classes apart, and every k is
-1. Then s is 4: only the soft part finds new classes. The graph's vectors and the centred row are shorter in
-rows then, so a code describes the soft part best. Their weights in queries make up for it.
+1. Then s is 4: the soft part does most to find new classes. The graph's vectors and the centred row are
+shorter in rows then, so a code describes the soft part best. Their weights in queries make up for it.
 """
 
 from __future__ import annotations
