@@ -219,9 +219,9 @@ class Mixture(FactoredEmbedding):
         sharpened towards a known one.
         """
         P, known, near, centred = self._split(vectors, state)
-        roots = _soft_classes(P, known, temperature, state)
+        soft = _soft_classes(P, known, temperature, state)
         length = self.class_weight / state["profile_scale"]
-        return np.hstack([length * known[:, None] * roots, near, centred]).astype(vectors.dtype)
+        return np.hstack([length * known[:, None] * soft, near, centred]).astype(vectors.dtype)
 
     def factors(self, vectors: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
         """See `FactoredEmbedding.factors`; the formula is that of `_factors`."""
