@@ -214,7 +214,7 @@ class AdditiveHash(CentroidEncoder):
         yield from ()
 
     def about(self) -> dict[str, Any]:
-        """The embedding, and the share of the squared length that was learned from and that codes leave over."""
+        """The embedding, and the share of the learned squared length that codes leave over."""
         name = snake(type(_embedding(self.several_labels_)).__name__)
         embedding = {} if self.embedding_state_ is None else {"embedding": name}
         left = f"{100 * self.errors_[-1]:.1f} percent of the squared length that was learned"
