@@ -76,7 +76,7 @@ def test_a_model_comes_back_from_a_file(model, tmp_path):
     assert again.fingerprint() == model.fingerprint()
     np.testing.assert_array_equal(again.encode(X), model.encode(X))
     np.testing.assert_array_equal(again.prepare_queries(X).values, model.prepare_queries(X).values)
-    again.fit(X[LEARN], Y[LEARN])
+    again.fit(X[LEARN], Y[LEARN], unlabeled=X)
     assert again.about()["embedding"] == "mixture"
     assert again.has_class_byte_
     assert not again.several_labels_

@@ -86,7 +86,7 @@ def asked():
     encoder = DistilHash(16, random_state=0).fit(X)
     plain, *labelled = (AdditiveHash(n_bits, random_state=0) for n_bits in (16, 16, 8))
     plain.fit(X)
-    assert [each.fit(X, y).has_class_byte_ for each in labelled] == [True, False]
+    assert [each.fit(X, y, unlabeled=X).has_class_byte_ for each in labelled] == [True, False]
     codes, queries = encoder.encode(X), encoder.encode_queries(Q)
 
     def read(name):

@@ -3,7 +3,7 @@
 With the parts of `structhash.embeddings.mixture`, the inner product of a query and a row is
 
     4 k^3 sqrt(k') sum_c r_c p(c | x) p(c | x') + (1 - k) (1 - k')
-    + s r soft'soft' + (2 - k / 2 - k r) near'near' + 0.7 centred'centred',
+    + 0.6 r soft'soft' + (2 - k / 2 - k r) near'near' + 0.7 centred'centred',
 
 where k and k' are the chances that the query and the row are of a known class, r_c is the trust in the labels
 of a class, and r its mean over p(c | x). The soft part is made of the square roots of softened class
@@ -17,9 +17,13 @@ fully. A query of k = 1/2 then counts a sure row of its class and a row of a new
 keep most of their class. The graph counts less where the labels are trusted: there the order inside a class
 is that of the vectors.
 
-With the database, s is 0.6. Without it, nothing tells rows of known and of new classes apart, and every k is
-1. Then s is 4: the soft part does most to find new classes. The graph's vectors and the centred row are
-shorter in rows then, so a code describes the soft part best. Their weights in queries make up for it.
+Without the database, nothing tells rows of known and of new classes apart. A query that asks for rows of its
+class first would then find none of a new class. So the inner product is that of directions,
+
+    r soft'soft' + 0.3 centred'centred',
+
+whose probabilities are softer. In rows the centred part has length 0.3, and in queries 1, so that a code
+describes the soft part best.
 """
 
 from __future__ import annotations
@@ -30,38 +34,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "LABELS_ALONE",
     "MOST_ALIKE",
-    "WITH_DATABASE",
     "FactorParts",
-    "Weights",
+    "query_directions",
     "query_factors",
+    "row_directions",
     "row_factors",
 ]
 
 _CLASS_WEIGHT = 4.0
+_SOFT_WEIGHT = 0.6
 _CENTRED_WEIGHT = 0.7
-MOST_ALIKE = 16.0  # far above any product, 4 + 4 + .5 + .7, so that inexact sums have no distance below 0
-
-
-class Weights(NamedTuple):
-    """Weights that differ with and without the database, which says what rows are of known classes.
-
-    Attributes
-    ----------
-    soft : float
-        Weight s of the soft part.
-    near_length, centred_length : float
-        Lengths of these parts in rows; the others have at most 1. A longer part is coded more exactly.
-    """
-
-    soft: float
-    near_length: float
-    centred_length: float
-
-
-WITH_DATABASE = Weights(0.6, 1.0, 1.0)
-LABELS_ALONE = Weights(4.0, 0.3, 0.5)
+MOST_ALIKE = 16.0  # far above any product, 4 + .6 + .5 + .7, so that inexact sums have no distance below 0
+_LENGTH_IN_ROWS = 0.3  # of the centred part, without the database
 
 
 class FactorParts(NamedTuple):
@@ -88,20 +73,28 @@ class FactorParts(NamedTuple):
     centred: NDArray[Any]
 
 
-def row_factors(parts: FactorParts, weights: Weights) -> NDArray[np.float64]:
+def row_factors(parts: FactorParts) -> NDArray[np.float64]:
     """The factors (n, 2c + 1 + m + d) of rows."""
     P, known, soft, near, centred = parts
     k = known.astype(np.float64)[:, None]
-    return np.hstack(
-        [np.sqrt(k) * P, 1 - k, soft, weights.near_length * near, weights.centred_length * centred]
-    )
+    return np.hstack([np.sqrt(k) * P, 1 - k, soft, near, centred])
 
 
-def query_factors(parts: FactorParts, weights: Weights, trust: NDArray[Any]) -> NDArray[np.float64]:
+def query_factors(parts: FactorParts, trust: NDArray[Any]) -> NDArray[np.float64]:
     """The factors of queries: as `row_factors`, with weights; `trust` (c,) is that in each class."""
     P, known, soft, near, centred = parts
     k, r = known.astype(np.float64)[:, None], (P @ trust)[:, None]
     of_class = _CLASS_WEIGHT * k**3 * (P * trust)
-    of_graph = (2 - k / 2 - k * r) / weights.near_length * near
-    of_row = _CENTRED_WEIGHT / weights.centred_length * centred
-    return np.hstack([of_class, 1 - k, weights.soft * r * soft, of_graph, of_row])
+    of_graph = (2 - k / 2 - k * r) * near
+    return np.hstack([of_class, 1 - k, _SOFT_WEIGHT * r * soft, of_graph, _CENTRED_WEIGHT * centred])
+
+
+def row_directions(parts: FactorParts) -> NDArray[np.float64]:
+    """The factors (n, c + d) of rows, where there is no database."""
+    return np.hstack([parts.soft, _LENGTH_IN_ROWS * parts.centred])
+
+
+def query_directions(parts: FactorParts, trust: NDArray[Any]) -> NDArray[np.float64]:
+    """The factors of queries: see `row_directions`; `trust` (c,) is that in each class."""
+    r = (parts.P @ trust)[:, None]
+    return np.hstack([r * parts.soft, parts.centred])

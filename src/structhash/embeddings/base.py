@@ -262,6 +262,10 @@ class FactoredEmbedding(Embedding):
         """A number above any inner product, so that inexact sums have no distance below 0."""
         raise NotImplementedError
 
+    def known_share(self, vectors: NDArray[Any], state: Params) -> float:
+        """Estimated share of rows that are of classes with labels, from their vectors (n, m)."""
+        return 1.0
+
     def n_class_numbers(self, state: Params) -> int:
         """How many factors of a row, from the first on, say its class, or that it is new; 0 for none."""
         return 0

@@ -226,12 +226,14 @@ class Mixture(FactoredEmbedding):
     def factors(self, vectors: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
         """See `FactoredEmbedding.factors`; the formula is that of `_factors`."""
         P, known, near, centred = self._split(vectors, state)
-        soft = _soft_classes(P, known, self.temperatures(None).points, state)
-        parts = _factors.FactorParts(sharp_classes(P), known, normalize_rows(soft), near, centred)
-        weights = _factors.LABELS_ALONE if is_constant(state) else _factors.WITH_DATABASE
+        alone = is_constant(state)
+        temperature = Posterior().max_row_temperature if alone else Posterior().temperature
+        soft = normalize_rows(_soft_classes(P, known, temperature, state))
+        parts = _factors.FactorParts(sharp_classes(P), known, soft, near, centred)
         if queries:
-            return _factors.query_factors(parts, weights, state["trust"])
-        return _factors.row_factors(parts, weights)
+            of_queries = _factors.query_directions if alone else _factors.query_factors
+            return of_queries(parts, state["trust"])
+        return _factors.row_directions(parts) if alone else _factors.row_factors(parts)
 
     def most_alike(self, state: Params) -> float:
         """See `FactoredEmbedding.most_alike`."""
@@ -239,14 +241,14 @@ class Mixture(FactoredEmbedding):
 
     def n_class_numbers(self, state: Params) -> int:
         """See `FactoredEmbedding.n_class_numbers`: the class probabilities, and the chance of a new class."""
-        return len(state["trust"]) + 1
+        return 0 if is_constant(state) else len(state["trust"]) + 1
 
     def label_trust(self, vectors: NDArray[Any], state: Params) -> float:
         """Share of the target that labels decide where classes are known, on average of vectors (n, m)."""
         return float((sharp_classes(self._split(vectors, state)[0]) @ state["trust"]).mean())
 
     def known_share(self, vectors: NDArray[Any], state: Params) -> float:
-        """Estimated share of these rows that are of classes with labels, from their vectors (n, m)."""
+        """See `FactoredEmbedding.known_share`."""
         return float(self._split(vectors, state)[1].mean())
 
     def new_class_share(self, X: NDArray[Any], state: Params) -> float:

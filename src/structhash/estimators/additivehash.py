@@ -36,9 +36,9 @@ from structhash.io.fields import Field, Fields
 from structhash.pieces import Params, snake
 from structhash.supervision import check_labels
 from structhash.training.additive import learn_tables
-from structhash.training.between import points_between
 from structhash.training.distillation import embed_points
 from structhash.training.first_byte import learn_with_first_byte
+from structhash.training.normal_rows import normal_rows
 
 __all__ = ["MAX_SUM_BITS", "AdditiveHash"]
 
@@ -46,7 +46,7 @@ MAX_SUM_BITS = 256  # the coder keeps products of all pairs of vectors: 130 MB f
 _MAX_BEAM = 1024
 _MAX_ROWS = 50_000
 _MAX_POINTS = 10_000  # rows to learn from where there are labels: each is embedded
-_BETWEEN = 4  # points between rows, for each row of X, at most 10,000 beside as many rows
+_LEAST_NORMAL = 2000  # random rows to learn from beside the rows of X, if these are fewer
 _STATE = "embedding_state_"
 _LEAST_BITS = 16  # to keep a byte for the class: one byte must say more
 _LARGEST_FACTOR = 1.01  # of a row; more than 1 by rounding
@@ -62,15 +62,19 @@ class AdditiveHash(CentroidEncoder):
     the sum of the vectors.
 
     With one label a row, the vectors are factors of `structhash.embeddings.mixture`, and the distance says
-    how unlike a query and a row are: first by their classes, known or new, then by what the rows themselves
-    say. So one code serves known classes, new classes, and the order inside a class. Where 256 values say
-    nearly all of the class probabilities, as with up to about 150 classes, the first byte of codes of at
-    least 16 bits is for them alone (`structhash.training.first_byte`). A row need not be its own nearest: the
-    class of another row may be surer. If you search for classes that y lacks, give such rows as `unlabeled`.
-    Without them, fewer rows of new classes are found, and the vectors are also learned from points between
-    rows (`structhash.training.between`). Where rows have several labels, the vectors are label probabilities
-    (`structhash.embeddings.multilabel`), and the distance says how many labels a query and a row are expected
-    to share.
+    how unlike a query and a row are. If you search for classes that y lacks, give the rows to be searched as
+    `unlabeled`. Then the distance goes first by classes, known or new, then by what the rows themselves say. So
+    one code serves known classes, new classes, and the order inside a class. Where 256 values say nearly all of
+    the class probabilities, as with up to about 150 classes, the first byte of codes of at least 16 bits is for
+    them alone (`structhash.training.first_byte`). A row need not be its own nearest: the class of another row
+    may be surer.
+
+    Without `unlabeled`, the distance compares how much rows are like each of the known classes. That also says
+    much of rows of new classes. The vectors are also learned from random rows
+    (`structhash.training.normal_rows`). Known classes are found a little less well than by `DistilHash`.
+
+    Where rows have several labels, the vectors are label probabilities (`structhash.embeddings.multilabel`),
+    and the distance says how many labels a query and a row are expected to share.
 
     Without labels, such codes find more of the nearest rows than bits do at the same bytes. They have no
     Hamming distance and no prefixes, and coding a row takes more time. A model that has coded rows keeps
@@ -85,7 +89,7 @@ class AdditiveHash(CentroidEncoder):
         nearer.
     random_state : int, RandomState, Generator or None
         Draws the first centroids, and the rows to learn from where there are more than 50,000 (with labels,
-        10,000). Draws points between rows, too.
+        10,000). Draws random rows to learn from, too.
     n_jobs : int or None
         Threads that code rows, in `fit` and `encode`, -1 for all cores; the result does not depend on it.
 
@@ -361,11 +365,14 @@ class _Points(NamedTuple):
         n_points = min(_MAX_POINTS, rows_within(3 * X.shape[1], _MAX_NUMBERS))
         several = labels.ndim == 2
         embedding = _embedding(several, n_points)
-        state, vectors, _ = embed_points(embedding, X, labels, unlabeled, rng).embedded
+        state, vectors, left_out = embed_points(embedding, X, labels, unlabeled, rng).embedded
+        if unlabeled is not None and len(vectors) * embedding.known_share(vectors, state) < len(X):
+            labelled = embedding.embed(X, state) if left_out is None else left_out.vectors
+            vectors = np.vstack([vectors, labelled])  # codes are to describe rows of known classes, too
+        factors = embedding.factors(vectors, state)
         if unlabeled is None and not several:
-            between = points_between(X, min(_BETWEEN * len(X), n_points), rng)
-            vectors = np.vstack([vectors, embedding.embed(between, state)])
-        return cls(embedding.factors(vectors, state), state, several)
+            factors = np.vstack([factors, normal_rows(factors, max(len(factors), _LEAST_NORMAL), rng)])
+        return cls(factors, state, several)
 
 
 # not pickled with the model
