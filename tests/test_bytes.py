@@ -30,6 +30,7 @@ def script(monkeypatch, tmp_path):
     return found
 
 
+@pytest.mark.slow
 def test_lines_are_those_of_comparisons_and_come_once(script, tmp_path, capsys):
     out = tmp_path / "r.json"
     script["run"](tmp_path, out, ["digits", "bare"], [2], [0])
@@ -54,6 +55,7 @@ def test_lines_are_those_of_comparisons_and_come_once(script, tmp_path, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 3  # fits
 
 
+@pytest.mark.slow
 def test_factors_of_a_row_count_as_bytes(script, tmp_path):
     script["run"](tmp_path, tmp_path / "r.json", ["bare"], [10], [0])
     (line,) = [

@@ -166,7 +166,8 @@ def asked_in(form, queries, rng):
 def test_ten_thousand_queries_of_every_length(form, monkeypatch):
     """By each way of the engine, with and without a filter.
 
-    Kinds of bits take turns. As 3 and 64 have no common factor, each kind meets every number of bits in a last word.
+    Kinds of bits take turns. As 3 and 64 have no common factor, each kind meets every number of bits in the
+    last word of a code.
     """
     n_queries = 0
     for n_bits in range(1, 257):
