@@ -376,12 +376,12 @@ def test_a_file_that_says_nothing_of_a_class_byte_codes_with_all_bytes(labelled,
 def test_many_classes_share_all_bytes():
     rng = np.random.default_rng(0)
     rows, y = (
-        rng.normal(size=(560, 20)) + 5 * rng.normal(size=(280, 20)).repeat(2, axis=0),
-        np.arange(280).repeat(2),
+        rng.normal(size=(800, 20)) + 5 * rng.normal(size=(400, 20)).repeat(2, axis=0),
+        np.arange(400).repeat(2),
     )
     model = AdditiveHash(16, random_state=0).fit(rows, y)
     assert not model.has_class_byte_
-    assert (model.centroids_[:, :, :281] != 0).any(axis=(1, 2)).all()
+    assert (model.centroids_[:, :, :401] != 0).any(axis=(1, 2)).all()
 
 
 def test_unlabeled_rows_without_labels_are_what_is_learned_from():
