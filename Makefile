@@ -6,7 +6,8 @@ STAMP := $(VENV)/.installed
 CODE := src tests benchmarks examples docs
 # The last digit of a product, and with it a bit, differs between kernels of OpenBLAS: take one that most machines have.
 KERNEL := $(shell grep -qs avx2 /proc/cpuinfo && echo OPENBLAS_CORETYPE=Haswell)
-PYTEST := $(KERNEL) OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n auto --dist worksteal
+# pytest rewrites each assert; an empty PYTHONDONTWRITEBYTECODE keeps what it has made of them for the next run.
+PYTEST := $(KERNEL) OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(RUN) -m pytest -q -n auto --dist worksteal
 
 .PHONY: setup demo check test coverage lint format docs bench-smoke clean
 

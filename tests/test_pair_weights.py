@@ -57,6 +57,16 @@ def test_weights_and_laplacian_equal_dense_ones(rng, problem):
         assert score(pairs, h) == pytest.approx(h @ L @ h, abs=1e-13)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_many_columns_have_the_bits_of_each_alone(rng, problem, dtype, order):
+    _, graph, entries = problem
+    pairs, S = graph.pair_weights(entries, dtype), rng.standard_normal((8, 11)).astype(dtype, order)
+    found = laplacian(pairs, S)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, np.column_stack([laplacian(pairs, column) for column in S.T]))
+
+
 def test_weights_are_symmetric_without_a_diagonal(problem):
     W = problem[1].pair_weights(problem[2]).weights.toarray()
     np.testing.assert_array_equal(W, W.T)

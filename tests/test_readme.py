@@ -5,6 +5,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 RESULTS = ROOT / "benchmarks" / "results" / "best"
@@ -14,6 +16,7 @@ def test_the_readme_is_read_in_two_minutes():
     assert len(README.read_text().splitlines()) <= 60
 
 
+@pytest.mark.slow
 def test_the_quick_start_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     failed, tried = doctest.testfile(str(README), module_relative=False)

@@ -125,11 +125,10 @@ def pair_graph(comparisons: Comparisons, n_points: int) -> PairGraph:
 def laplacian(pairs: PairWeights, S: NDArray[Any]) -> NDArray[Any]:
     """L S = D S - W S for S (n,) or (n, m)."""
     rows, indptr, indices, values, degree = pairs
-    if S.ndim == 1:
-        out: NDArray[Any] = degree * S
-        _subtract_product(rows, indptr, indices, values, np.ascontiguousarray(S, out.dtype), out)
-        return out
-    return np.stack([laplacian(pairs, column) for column in S.T], axis=1)
+    out: NDArray[Any] = np.multiply(degree if S.ndim == 1 else degree[:, None], S, order="C")
+    subtract = _subtract_product if S.ndim == 1 else _subtract_products
+    subtract(rows, indptr, indices, values, np.ascontiguousarray(S, out.dtype), out)
+    return out
 
 
 def score(pairs: PairWeights, bit: NDArray[Any]) -> float:
@@ -183,6 +182,23 @@ def _subtract_product(rows, indptr, indices, values, s, out):
             total += weight * s[other]
             out[other] -= weight * own
         out[point] -= total
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _subtract_products(rows, indptr, indices, values, S, out):
+    """out -= W S, bit by bit what `_subtract_product` gives each column; it too adds up totals in float64."""
+    totals = np.empty(S.shape[1], np.float64)
+    for r in range(len(rows)):
+        point = np.uint64(np.uint32(rows[r]))
+        totals[:] = 0
+        for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
+            other, weight = np.uint64(np.uint32(indices[e])), values[e]
+            for c in range(len(totals)):
+                totals[c] += weight * S[other, c]
+            for c in range(len(totals)):
+                out[other, c] -= weight * S[point, c]
+        for c in range(len(totals)):
+            out[point, c] -= totals[c]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})

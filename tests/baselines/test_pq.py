@@ -61,6 +61,7 @@ def test_a_distance_is_that_to_the_nearest_centroids_of_the_parts(n_bits):
     np.testing.assert_allclose(found * encoder.scale_**2, expected, rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", EACH)
 @pytest.mark.parametrize("n_rows", [2, 3, 100, 257])
 def test_few_rows_are_coded_well(cls, n_rows, capfd):
@@ -153,6 +154,7 @@ def test_rows_that_are_too_far_to_search_with_are_refused(cls):
         encoder.prepare_queries(far)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", EACH)
 def test_the_first_centroids_are_drawn(cls):
     one, same, other = (cls(16, random_state=seed).fit(X[:600]).centroids_ for seed in (0, 0, 1))

@@ -23,6 +23,7 @@ def of_faiss(encoder):
     return index
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_bits", [8, 32])
 def test_codes_and_rankings_are_those_of_faiss(n_bits, assert_same_ranking):
     encoder = RQ(n_bits, random_state=0).fit(X)
@@ -66,6 +67,7 @@ def test_a_distance_is_that_to_the_sum_of_the_centroids(n_bits):
     np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_each_byte_lowers_what_is_left_over():
     errors = []
     for n_bits in (8, 16, 32):

@@ -356,6 +356,7 @@ def test_the_same_comparison_or_a_larger_one_replaces_a_finished_one(run, here, 
     assert {line["method"] for line in json.loads(out.read_text())["lines"]} == {"lsh", "float"}
 
 
+@pytest.mark.slow
 def test_an_interrupt_says_where_finished_fits_are(here, tmp_path):
     out, journal = tmp_path / "r.json", tmp_path / "r.json.part"
     slow = ("--methods", "lsh,structhash", "--bits", "4,2000", "--seeds", "0")

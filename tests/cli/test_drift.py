@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash import DistilHash
+from structhash import DistilHash, load_model
 from structhash.evaluation import judge_drift
 
 ROWS, LABELS = load_digits(return_X_y=True)
@@ -33,8 +33,7 @@ def files(tmp_path_factory):
 def test_machines_get_what_the_library_finds(machine, files):
     words = ("--training", files / "old.npy", "--seed", 2, "-k", 5)
     found = machine("drift", files / "m", files / "new.npy", *words)
-    model = DistilHash(16, random_state=0).fit(X[:600])
-    expected = judge_drift(model, X[600:1300], training=X[:600], k=5, random_state=2)
+    expected = judge_drift(load_model(files / "m"), X[600:1300], training=X[:600], k=5, random_state=2)
     assert (found["verdict"], found["reasons"]) == (expected.verdict, expected.reasons)
     assert found["gain"] == expected.gain._asdict()
     assert found["bits"] == expected.bits._asdict()

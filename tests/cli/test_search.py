@@ -184,6 +184,7 @@ def test_a_search_among_some_codes(machine, here, tmp_path):
     assert (expected % 3 == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", ["bits", "real"])
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("metric", [None, "euclidean"])

@@ -47,6 +47,7 @@ def test_a_distance_is_that_to_the_sum_of_the_vectors(encoder):
     np.testing.assert_allclose(distances, expected, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_it_finds_more_than_bits_and_than_residual_quantisation(encoder):
     ours = recall(found(32, encoder.encode(X), encoder.prepare_queries(Q)))
     bits = DistilHash(32, random_state=0).fit(X)
@@ -121,6 +122,7 @@ def test_one_row_many_and_several_threads_have_the_same_codes(encoder):
             np.testing.assert_array_equal(found, codes[: len(part)])
 
 
+@pytest.mark.slow
 def test_model_and_codes_do_not_depend_on_n_jobs(encoder, tmp_path):
     for given in ((X,), (X[:500], Y[:500])):
         one, three = (AdditiveHash(16, random_state=0, n_jobs=n_jobs).fit(*given) for n_jobs in (1, 3))
@@ -242,6 +244,7 @@ def mean_precision(ids, which, k=10):
     return np.mean(Y[ids[which, :k]] == QY[which, None])
 
 
+@pytest.mark.slow
 def test_known_and_new_classes_are_found_in_one_database(labelled):
     ids = found(64, labelled.encode(X), labelled.prepare_queries(Q))
     bits = ITQ(64, random_state=0).fit(X)
@@ -250,6 +253,7 @@ def test_known_and_new_classes_are_found_in_one_database(labelled):
         assert mean_precision(ids, which) > mean_precision(peer, which)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:many of these rows")  # of new digits
 def test_without_the_database_new_classes_are_found_nearly_as_by_itq_and_known_ones_better(monkeypatch):
     def precision(model):
@@ -295,6 +299,7 @@ def test_an_order_is_kept_inside_classes(labelled):
     assert found_early(distances) > found_early(plain) + 0.1
 
 
+@pytest.mark.slow
 def test_where_all_classes_are_known_more_order_is_kept_than_by_bits_without_labels():
     model, peer = AdditiveHash(64, random_state=0).fit(X, Y, unlabeled=X), ITQ(64, random_state=0).fit(X)
     distances = prepared_distances(model.prepare_queries(Q), model.encode(X))
@@ -315,6 +320,7 @@ def test_a_labelled_distance_is_how_unlike_the_sums_are(labelled):
     assert ((own - whole * labelled.scale_ - labelled.mean_) ** 2).sum() / left < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:many of these rows")  # of new digits
 @pytest.mark.parametrize("unlabeled", [None, X])
 def test_a_labelled_model_comes_back_from_a_file(unlabeled, tmp_path):
@@ -370,6 +376,7 @@ def test_a_file_that_says_nothing_of_a_class_byte_codes_with_all_bytes(labelled,
     assert (expected != labelled.encode(X[:50])).any()
 
 
+@pytest.mark.slow
 def test_many_classes_share_all_bytes():
     rng = np.random.default_rng(0)
     rows, y = (

@@ -81,6 +81,7 @@ def test_unlabeled_rows_move_the_bits_to_where_they_lie():
     assert moved.score(far, Y[Y >= 5]) > plain.score(far, Y[Y >= 5]) + 0.05
 
 
+@pytest.mark.slow
 def test_unlabeled_rows_that_may_be_in_another_unit_are_told(caplog):
     DistilHash(4, random_state=0).fit(X[TRAIN] / 255, Y[TRAIN], unlabeled=X)
     assert "a typical row of unlabeled reaches 16 where one of X reaches 0.0627: check that both" in caplog.text

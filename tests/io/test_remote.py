@@ -65,6 +65,7 @@ def base(request, tmp_path, copies):
         yield server.address
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.npy", "x.fvecs", "x.parquet", "x.arrow", "parts/*.parquet", "parts/"])
 def test_a_file_of_another_machine_is_read_as_one_of_this(base, copies, name):
     np.testing.assert_array_equal(read(f"{base}/{name}").X, X)

@@ -464,6 +464,7 @@ def test_the_toy_is_gone_again():
     assert "toy_index" not in classes("indexes")
 
 
+@pytest.mark.slow
 def test_the_page_about_search_runs():
     page = Path(structhash.search.__file__).parents[3] / "docs" / "search.md"
     failed, tried = doctest.testfile(str(page), module_relative=False)

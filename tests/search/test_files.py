@@ -77,6 +77,7 @@ with open("/proc/self/smaps") as file:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="this system does not list maps")
 @EVERY
 def test_processes_share_the_codes_of_a_mapped_index(piece, tmp_path):

@@ -130,6 +130,7 @@ def test_weights_are_saved_and_refused_where_faiss_has_none(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["bits", "weights", "values", "tables"])
 def test_threads_give_what_one_thread_gives(form):
     rng, codes, queries = np.random.default_rng(0), random_codes(100_000, 16, 1), random_codes(40, 16, 2)

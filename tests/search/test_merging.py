@@ -115,6 +115,7 @@ def test_weights_stay(tmp_path):
     np.testing.assert_array_equal(load_index(tmp_path / "index").weights, np.arange(8))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["running", "numbers", "text"])
 def test_memory_does_not_grow_with_the_codes(kind, tmp_path):
     peaks = []

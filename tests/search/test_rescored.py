@@ -237,6 +237,7 @@ def test_vectors_that_have_no_order_are_refused():
 # how many candidates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recall", [0.3, 0.7, 0.95, 1.0])
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_least_factor_with_the_wanted_recall(ids_of, metric, recall):
@@ -256,6 +257,7 @@ def test_the_least_factor_with_the_wanted_recall(ids_of, metric, recall):
     assert set(choice.recalls) == {choice.factor, *(f for f in (1, 2, 4, 8, 16) if f <= choice.factor)}
 
 
+@pytest.mark.slow
 def test_a_factor_for_real_codes_keeps_what_it_says_on_other_queries():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 5)) @ rng.normal(size=(5, 16))

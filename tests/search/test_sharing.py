@@ -122,6 +122,7 @@ def test_a_file_saved_while_others_add_holds_whole_adds(piece, tmp_path):
 # what adds and searches cost
 
 
+@pytest.mark.slow
 @EVERY
 def test_adds_between_searches_copy_few_codes(piece, ids_of, monkeypatch):
     """Each code is copied at most log2(n) + 1 times, and a search copies none."""
