@@ -10,7 +10,6 @@ from structhash.embeddings._known_classes import (
     chance_of_known_class,
     constant_chance,
     fit_known_classes,
-    is_constant,
 )
 
 CENTRES = np.random.default_rng(0).normal(size=(6, 8)) * 2
@@ -104,10 +103,3 @@ def test_the_chance_can_do_without_how_sure_the_classes_are():
 def test_a_constant_chance_is_1_for_every_row():
     rows, _ = draw([0, 5], 20, 4)
     np.testing.assert_array_equal(chance_of_known_class(*rows, constant_chance(8)), 1)
-
-
-def test_a_constant_chance_is_told_from_a_learned_one():
-    labelled = np.random.default_rng(0).normal(size=(60, 3)), np.full((60, 2), 0.5)
-    learned = fit_known_classes(labelled, labelled, np.arange(60) % 2, np.full((60, 2), 0.5)).state
-    assert is_constant(constant_chance(3))
-    assert not is_constant(learned)  # though all rows are searched, and nothing tells them apart

@@ -202,38 +202,14 @@ def test_it_needs_labels():
         Mixture().fit(X[:100], None, X[100:200], np.arange(50), np.random.default_rng(0))
 
 
-def roots(P, exponents):
-    raised = P ** np.broadcast_to(exponents, len(P))[:, None]
-    return np.sqrt(raised / raised.sum(axis=1, keepdims=True))
-
-
-def directions(vectors):
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def factors_of(fitted):
-    """Of rows and of queries; class probabilities at temperature 16; the trust in the labels of each row."""
-    factors = [Mixture().factors(fitted.vectors, fitted.state, queries=each) for each in (False, True)]
-    P = fitted.vectors[:, :7].astype(float)
-    return *factors, P, (roots(P, 16) ** 2 @ fitted.state["trust"])[:, None]
-
-
 def test_the_soft_part_of_factors_is_the_direction_of_softened_probabilities_around_their_mean():
     fitted = Mixture().fit(X[KNOWN], Y[KNOWN], X[DATABASE], POINTS, np.random.default_rng(0))
-    rows, queries, P, trust = factors_of(fitted)
-    soft = roots(P, 2 ** fitted.vectors[:, 7].astype(float))  # at 8 where the class is known
-    soft = directions(soft - soft.mean(axis=0))
-    np.testing.assert_allclose(rows[:, 8:15], soft, atol=1e-5)
-    np.testing.assert_allclose(queries[:, 8:15], 0.6 * trust * soft, atol=1e-4)
-
-
-def test_without_the_database_factors_are_directions_alone():
-    fitted = Mixture().fit(X[KNOWN], Y[KNOWN], None, np.arange(len(KNOWN)), np.random.default_rng(0))
-    rows, queries, P, trust = factors_of(fitted)
-    soft = directions(roots(P, 1) - roots(P, 2).mean(axis=0))
-    np.testing.assert_allclose(rows[:, :7], soft, atol=1e-5)
-    np.testing.assert_allclose(queries[:, :7], trust * soft, atol=1e-4)
-    centred = directions(X[KNOWN] - X[KNOWN].mean(axis=0))
-    np.testing.assert_allclose(rows[:, 7:], 0.3 * centred, atol=1e-5)
-    np.testing.assert_allclose(queries[:, 7:], centred, atol=1e-5)
-    assert Mixture().n_class_numbers(fitted.state) == 0
+    P, k = fitted.vectors[:, :7].astype(float), fitted.vectors[:, 7].astype(float)  # at temperature 16
+    roots = P ** (2 ** k[:, None])  # at 8 where the class is known
+    roots = np.sqrt(roots / roots.sum(axis=1, keepdims=True))
+    soft = roots - roots.mean(axis=0)
+    soft /= np.linalg.norm(soft, axis=1, keepdims=True)
+    factors, queries = (Mixture().factors(fitted.vectors, fitted.state, queries=each) for each in (False, True))
+    np.testing.assert_allclose(factors[:, 8:15], soft, atol=1e-5)
+    trust = (P**16 / (P**16).sum(axis=1, keepdims=True)) @ fitted.state["trust"]
+    np.testing.assert_allclose(queries[:, 8:15], 0.6 * trust[:, None] * soft, atol=1e-4)

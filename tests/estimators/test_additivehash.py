@@ -325,7 +325,7 @@ def test_a_labelled_distance_is_how_unlike_the_sums_are(labelled):
 @pytest.mark.parametrize("unlabeled", [None, X])
 def test_a_labelled_model_comes_back_from_a_file(unlabeled, tmp_path):
     model = AdditiveHash(16, random_state=0).fit(X[OLD], Y[OLD], unlabeled=unlabeled)
-    assert model.about()["embedding"] == "mixture"
+    assert model.about()["embedding"] == ("class_directions" if unlabeled is None else "mixture")
     model.save(tmp_path / "m")
     again = load_model(tmp_path / "m")
     assert again.fingerprint() == model.fingerprint()

@@ -69,7 +69,6 @@ def test_the_rows_that_are_searched_may_be_given(model):
 
 def test_a_model_comes_back_from_a_file(model, tmp_path):
     assert model.about()["embedding"] == "multilabel"
-    assert model.several_labels_
     assert not model.has_class_byte_
     model.save(tmp_path / "m")
     again = load_model(tmp_path / "m")
@@ -79,15 +78,23 @@ def test_a_model_comes_back_from_a_file(model, tmp_path):
     again.fit(X[LEARN], Y[LEARN], unlabeled=X)
     assert again.about()["embedding"] == "mixture"
     assert again.has_class_byte_
-    assert not again.several_labels_
 
 
-def test_a_file_that_says_one_label_a_row_is_refused(model, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("mixture", "less than its class stores"),
+        ("centered", "'embedding_name_' is 'centered'; give one of mixture, class_directions, multilabel"),
+        (None, "'embedding_name_' is ''"),
+    ],
+)
+def test_a_file_that_names_another_embedding_is_refused(model, tmp_path, name, message):
     model.save(tmp_path / "m")
     arrays, header = container.load(tmp_path / "m", "model")
-    fitted = {name: value for name, value in header["fitted"].items() if name != "several_labels_"}
+    fitted = {**header["fitted"], "embedding_name_": name}
+    fitted = {name: value for name, value in fitted.items() if value is not None}
     container.save(tmp_path / "m", arrays, {**header, "fitted": fitted}, "model", force=True)
-    with pytest.raises(ValueError, match="less than its class stores"):
+    with pytest.raises(ValueError, match=message):
         load_model(tmp_path / "m")
 
 

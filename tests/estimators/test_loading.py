@@ -27,6 +27,7 @@ NORMAL = "hash_function_/bits/normal"
 ENCODERS = {
     "distilhash": DistilHash(**SMALL),
     "distilhash-metric": DistilHash(**SMALL, embedding="metric"),
+    "distilhash-class_directions": DistilHash(**SMALL, embedding="class_directions"),
     "distilhash-manifold": DistilHash(**SMALL, embedding="manifold"),
     "distilhash-multilabel": DistilHash(**SMALL, embedding="multilabel"),
     "distilhash-rbf": DistilHash(**SMALL, family="rbf:n_anchors=5"),

@@ -19,6 +19,9 @@ MODELS = {
     "posterior": lambda: DistilHash(32, random_state=0).fit(X[:300], Y[:300]),
     "centered": lambda: DistilHash(20, random_state=0).fit(X[:300]),
     "metric": lambda: DistilHash(20, embedding="metric", random_state=0).fit(X[:300], Y[:300]),
+    "class_directions": lambda: DistilHash(16, embedding="class_directions", random_state=0).fit(
+        X[:300], Y[:300]
+    ),
     "manifold": lambda: DistilHash(16, embedding="manifold", random_state=0).fit(X[:300]),
     "mixture": lambda: DistilHash(16, embedding="mixture", random_state=0).fit(
         X[:150], Y[:150], unlabeled=X[150:500]

@@ -19,7 +19,15 @@ from structhash.families.rbf import RBF
 from structhash.families.stump import Stump
 from structhash.pieces import classes, load, names
 
-LABELLED = ["posterior", "metric", "mixture", "mixture_of_few", "multilabel", "posterior_of_trees"]
+LABELLED = [
+    "posterior",
+    "metric",
+    "class_directions",
+    "mixture",
+    "mixture_of_few",
+    "multilabel",
+    "posterior_of_trees",
+]
 OTHERS = [
     "centered",
     "manifold",

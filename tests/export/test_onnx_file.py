@@ -22,6 +22,7 @@ NAMES = [
     "posterior",
     "centered",
     "metric",
+    "class_directions",
     "manifold",
     "mixture",
     "mixture_of_few",

@@ -16,8 +16,17 @@ from structhash.embeddings.manifold import Manifold
 from structhash.embeddings.posterior import Posterior
 from structhash.pieces import Params
 
-__all__ = ["GRAPH_ARRAYS", "Evidence", "Parts", "sharp_classes", "walk_graph", "with_searched"]
+__all__ = [
+    "GRAPH_ARRAYS",
+    "Evidence",
+    "Parts",
+    "sharp_classes",
+    "trust_in_labels",
+    "walk_graph",
+    "with_searched",
+]
 
+TRUSTED_ROWS = 5  # labelled rows of a class from which on its labels say more than the rows themselves
 GRAPH_ARRAYS = ("nodes", "local_scale", "vectors")  # what a graph has beside the scaling of rows
 
 
@@ -111,6 +120,12 @@ def walk_graph(state: Params) -> Params:
 def sharp_classes(P: NDArray[Any]) -> NDArray[np.float64]:
     """Class probabilities at temperature 1, of those that `Posterior` gives."""
     return sharpen(P, Posterior().max_row_temperature)
+
+
+def trust_in_labels(labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Trust (c,) in the labels of each class, 0 to 1; `labels` (n,) are class numbers."""
+    sizes = np.bincount(labels)
+    return sizes / (sizes + TRUSTED_ROWS)
 
 
 def _same_rows(rows: NDArray[Any], others: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

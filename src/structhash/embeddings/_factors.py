@@ -10,20 +10,12 @@ of a class, and r its mean over p(c | x). The soft part is made of the square ro
 probabilities. Their mean is taken off, and the rest is scaled to length 1. It says which other classes a row
 is like, so it orders rows whose class is the same or doubtful.
 
-A query of a known class asks for rows of that class first. With the database, a query of a new class asks for
+A query of a known class asks for rows of that class first. A query of a new class asks for
 rows of new classes that are near in the graph. Take the first two terms alone, where labels are trusted
 fully. A query of k = 1/2 then counts a sure row of its class and a row of a new class alike, 1/2 each. At k =
 1 a sure row of its class counts 4, and at k = 0 a row of a new class counts 1. The root lets doubtful rows
 keep most of their class. The graph counts less where the labels are trusted: there the order inside a class
 is that of the vectors.
-
-Without the database, nothing tells rows of known and of new classes apart. A query that asks for rows of its
-class first would then find none of a new class. So the inner product is that of directions,
-
-    r soft'soft' + 0.3 centred'centred',
-
-whose probabilities are softer. In rows the centred part has length 0.3, and in queries 1, so that a code
-describes the soft part best.
 """
 
 from __future__ import annotations
@@ -36,9 +28,7 @@ from numpy.typing import NDArray
 __all__ = [
     "MOST_ALIKE",
     "FactorParts",
-    "query_directions",
     "query_factors",
-    "row_directions",
     "row_factors",
 ]
 
@@ -46,7 +36,6 @@ _CLASS_WEIGHT = 4.0
 _SOFT_WEIGHT = 0.6
 _CENTRED_WEIGHT = 0.7
 MOST_ALIKE = 16.0  # far above any product, 4 + .6 + .5 + .7, so that inexact sums have no distance below 0
-_LENGTH_IN_ROWS = 0.3  # of the centred part, without the database
 
 
 class FactorParts(NamedTuple):
@@ -87,14 +76,3 @@ def query_factors(parts: FactorParts, trust: NDArray[Any]) -> NDArray[np.float64
     of_class = _CLASS_WEIGHT * k**3 * (P * trust)
     of_graph = (2 - k / 2 - k * r) * near
     return np.hstack([of_class, 1 - k, _SOFT_WEIGHT * r * soft, of_graph, _CENTRED_WEIGHT * centred])
-
-
-def row_directions(parts: FactorParts) -> NDArray[np.float64]:
-    """The factors (n, c + d) of rows, where there is no database."""
-    return np.hstack([parts.soft, _LENGTH_IN_ROWS * parts.centred])
-
-
-def query_directions(parts: FactorParts, trust: NDArray[Any]) -> NDArray[np.float64]:
-    """The factors of queries: see `row_directions`; `trust` (c,) is that in each class."""
-    r = (parts.P @ trust)[:, None]
-    return np.hstack([r * parts.soft, parts.centred])

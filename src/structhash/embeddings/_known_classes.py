@@ -101,11 +101,6 @@ def constant_chance(n_vectors: int) -> Params:
     }
 
 
-def is_constant(state: Params) -> bool:
-    """Whether the state is that of `constant_chance`: learned means of sureness are above 0."""
-    return not state["sure_mean"].any()
-
-
 def chance_of_known_class(vectors: NDArray[Any], P: NDArray[np.float64], state: Params) -> NDArray[np.float64]:
     """The chance (n,) of a known class, from vectors (n, m) and class probabilities (n, c)."""
     features = _features(vectors, P, state["sure_mean"], state["sure_scale"])

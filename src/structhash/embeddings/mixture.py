@@ -17,6 +17,7 @@ from structhash.embeddings._evidence import (
     Evidence,
     Parts,
     sharp_classes,
+    trust_in_labels,
     walk_graph,
     with_searched,
 )
@@ -25,7 +26,6 @@ from structhash.embeddings._known_classes import (
     chance_of_known_class,
     constant_chance,
     express_chance,
-    is_constant,
 )
 from structhash.embeddings._targets import dot_products, sharpen, targets_by_cosine
 from structhash.embeddings._walk_classes import (
@@ -43,7 +43,6 @@ from structhash.pieces import Params
 __all__ = ["Mixture"]
 
 INSTANCE_PERPLEXITY = 20.0  # rows that count as alike a row beyond its class, as a smooth count
-TRUSTED_ROWS = 5  # labelled rows of a class from which on its labels say more than the graph
 SHARP_QUERIES = (4.0, 2.0, 1.0)  # temperatures of queries, the preferred one first
 
 
@@ -139,7 +138,7 @@ class Mixture(FactoredEmbedding):
         graph = Manifold().fit(X, labels, unlabeled, points[:1], rng).state
         walked = Manifold().fit(X, None, unlabeled, points[:1], rng).state if few else graph
         own = {f"walk_{name}": walked[name] if few else walked[name][:0] for name in GRAPH_ARRAYS}
-        state = {**posterior.state, **graph, **own, "trust": sizes / (sizes + TRUSTED_ROWS)}
+        state = {**posterior.state, **graph, **own, "trust": trust_in_labels(labels)}
         labelled = Evidence(Parts.of(X[left_out], state), posterior.vectors, np.ones(len(left_out)))
         if unlabeled is None:
             of_points, n_vectors = labelled, labelled.parts.walk.shape[1]
@@ -226,14 +225,9 @@ class Mixture(FactoredEmbedding):
     def factors(self, vectors: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
         """See `FactoredEmbedding.factors`; the formula is that of `_factors`."""
         P, known, near, centred = self._split(vectors, state)
-        alone = is_constant(state)
-        temperature = Posterior().max_row_temperature if alone else Posterior().temperature
-        soft = normalize_rows(_soft_classes(P, known, temperature, state))
+        soft = normalize_rows(_soft_classes(P, known, Posterior().temperature, state))
         parts = _factors.FactorParts(sharp_classes(P), known, soft, near, centred)
-        if queries:
-            of_queries = _factors.query_directions if alone else _factors.query_factors
-            return of_queries(parts, state["trust"])
-        return _factors.row_directions(parts) if alone else _factors.row_factors(parts)
+        return _factors.query_factors(parts, state["trust"]) if queries else _factors.row_factors(parts)
 
     def most_alike(self, state: Params) -> float:
         """See `FactoredEmbedding.most_alike`."""
@@ -241,7 +235,7 @@ class Mixture(FactoredEmbedding):
 
     def n_class_numbers(self, state: Params) -> int:
         """See `FactoredEmbedding.n_class_numbers`: the class probabilities, and the chance of a new class."""
-        return 0 if is_constant(state) else len(state["trust"]) + 1
+        return len(state["trust"]) + 1
 
     def label_trust(self, vectors: NDArray[Any], state: Params) -> float:
         """Share of the target that labels decide where classes are known, on average of vectors (n, m)."""

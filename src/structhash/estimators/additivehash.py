@@ -18,6 +18,7 @@ from structhash._numerics.validation import check_count
 from structhash.codes import PreparedQueries
 from structhash.codes.sums import FirstByteCoder, SumCoder
 from structhash.embeddings.base import FactoredEmbedding
+from structhash.embeddings.class_directions import ClassDirections
 from structhash.embeddings.mixture import Mixture
 from structhash.embeddings.multilabel import Multilabel
 from structhash.estimators._input import open_rows, refuse_supervision
@@ -33,7 +34,7 @@ from structhash.estimators.centroids import (
     scale_rows,
 )
 from structhash.io.fields import Field, Fields
-from structhash.pieces import Params, snake
+from structhash.pieces import Params
 from structhash.supervision import check_labels
 from structhash.training.additive import learn_tables
 from structhash.training.distillation import embed_points
@@ -53,6 +54,14 @@ _LARGEST_FACTOR = 1.01  # of a row; more than 1 by rounding
 _MAX_NUMBERS = 1 << 26  # of the rows that are learned from, unless these are very wide
 
 
+_EMBEDDINGS: dict[str, type[FactoredEmbedding]] = {
+    "mixture": Mixture,
+    "class_directions": ClassDirections,
+    "multilabel": Multilabel,
+}
+_STATE_FIELDS = {each.name: each for kind in _EMBEDDINGS.values() for each in kind.state_fields or ()}.values()
+
+
 class AdditiveHash(CentroidEncoder):
     """Codes that say which vectors add up to a row, one of 256 a byte.
 
@@ -61,17 +70,18 @@ class AdditiveHash(CentroidEncoder):
     master, whose columns are bytes. A query is not coded. Its distance to a code is the squared distance to
     the sum of the vectors.
 
-    With one label a row, the vectors are factors of `structhash.embeddings.mixture`, and the distance says
-    how unlike a query and a row are. If you search for classes that y lacks, give the rows to be searched as
-    `unlabeled`. Then the distance goes first by classes, known or new, then by what the rows themselves say. So
-    one code serves known classes, new classes, and the order inside a class. Where 256 values say nearly all of
-    the class probabilities, as with up to about 150 classes, the first byte of codes of at least 16 bits is for
-    them alone (`structhash.training.first_byte`). A row need not be its own nearest: the class of another row
-    may be surer.
+    With one label a row, the distance says how unlike a query and a row are. If you search for classes that y
+    lacks, give the rows to be searched as `unlabeled`. The vectors are then factors of
+    `structhash.embeddings.mixture`: the distance goes first by classes, known or new, then by what the rows
+    themselves say. So one code serves known classes, new classes, and the order inside a class. Where 256
+    values say nearly all of the class probabilities, as with up to about 150 classes, the first byte of codes
+    of at least 16 bits is for them alone (`structhash.training.first_byte`). A row need not be its own nearest:
+    the class of another row may be surer.
 
-    Without `unlabeled`, the distance compares how much rows are like each of the known classes. That also says
-    much of rows of new classes. The vectors are also learned from random rows
-    (`structhash.training.normal_rows`). Known classes are found a little less well than by `DistilHash`.
+    Without `unlabeled`, the distance compares how much rows are like each of the known classes
+    (`structhash.embeddings.class_directions`). That also says much of rows of new classes. The vectors are
+    also learned from random rows (`structhash.training.normal_rows`). Known classes are found a little less
+    well than by `DistilHash`.
 
     Where rows have several labels, the vectors are label probabilities (`structhash.embeddings.multilabel`),
     and the distance says how many labels a query and a row are expected to share.
@@ -85,8 +95,7 @@ class AdditiveHash(CentroidEncoder):
     n_bits : int
         Length of the code, at most 256.
     beam : int
-        Codes of the first bytes that are kept while a row is coded, at most 1,024. More take more time and are
-        nearer.
+        Codes of the first bytes that are kept while a row is coded, at most 1,024; more are slower and nearer.
     random_state : int, RandomState, Generator or None
         Draws the first centroids, and the rows to learn from where there are more than 50,000 (with labels,
         10,000). Draws random rows to learn from, too.
@@ -96,8 +105,8 @@ class AdditiveHash(CentroidEncoder):
     Attributes
     ----------
     n_bits_, weights_, history_ : see `HashEncoder`
-    embedding_state_ : dict of arrays or None
-        The embedding that labels gave; None without labels.
+    embedding_name_, embedding_state_ : str, dict of arrays or None
+        Those of the embedding that labels gave; "" and None without labels.
     mean_, scale_ : ndarray (m,), float
         Mean and unit, a power of two, by which rows (with labels, their factors) are centred and scaled.
     centroids_ : ndarray (n_bytes, 256, m) float32
@@ -105,8 +114,6 @@ class AdditiveHash(CentroidEncoder):
     errors_ : ndarray (n_bytes,)
         Share of the squared length that the first bytes left over, of what the vectors were learned from.
     beam_ : int
-    several_labels_ : bool
-        Whether rows may have several labels.
     has_class_byte_ : bool
         Whether the first byte alone codes the first numbers of a row: its class probabilities, and the chance
         of a new class. Otherwise all bytes code all numbers.
@@ -131,13 +138,13 @@ class AdditiveHash(CentroidEncoder):
 
     takes_unlabeled: ClassVar[bool] = True
     fitted_fields: ClassVar[Fields | None] = (
-        *(replace(each, name=f"{_STATE}/{each.name}", optional=True) for each in Mixture.state_fields or ()),
+        *(replace(each, name=f"{_STATE}/{each.name}", optional=True) for each in _STATE_FIELDS),
         *(replace(each, shape=("n_numbers",)) if each.name == "mean_" else each for each in SCALE_FIELDS),
         centroid_field("n_bytes", "n_values", "n_numbers"),
         Field("errors_", ("n_bytes",), least=0),
         Field("beam_", kind="int", least=1, most=_MAX_BEAM),
         Field("has_class_byte_", kind="bool", optional=True),
-        Field("several_labels_", kind="bool", optional=True),
+        Field("embedding_name_", kind="text", optional=True),
         Field("n_bits_", kind="int", least=1, most=MAX_SUM_BITS),
     )
 
@@ -146,7 +153,7 @@ class AdditiveHash(CentroidEncoder):
     errors_: NDArray[np.float64]
     beam_: int
     has_class_byte_: bool = False
-    several_labels_: bool = False
+    embedding_name_: str = ""
 
     def __init__(
         self, n_bits: int = 64, *, beam: int = 16, random_state: Any = None, n_jobs: int | None = None
@@ -219,8 +226,7 @@ class AdditiveHash(CentroidEncoder):
 
     def about(self) -> dict[str, Any]:
         """The embedding, and the share of the learned squared length that codes leave over."""
-        name = snake(type(_embedding(self.several_labels_)).__name__)
-        embedding = {} if self.embedding_state_ is None else {"embedding": name}
+        embedding = {"embedding": self.embedding_name_} if self.embedding_name_ else {}
         left = f"{100 * self.errors_[-1]:.1f} percent of the squared length that was learned"
         return {**embedding, "left over": left}
 
@@ -250,7 +256,7 @@ class AdditiveHash(CentroidEncoder):
 
     def _new_class_share(self, rows: NDArray[Any]) -> float:
         state = self.embedding_state_
-        return 0.0 if state is None else _embedding(self.several_labels_).new_class_share(rows, state)
+        return 0.0 if state is None else _embedding(self.embedding_name_).new_class_share(rows, state)
 
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         codes = super()._encode_opened(rows, n_bits, queries)
@@ -262,22 +268,22 @@ class AdditiveHash(CentroidEncoder):
 
     def _factors(self, X: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
         """Rows or queries (n, d) as factors (n, m)."""
-        embedding = _embedding(self.several_labels_)
+        embedding = _embedding(self.embedding_name_)
         return embedding.factors(embedding.embed(X, state), state, queries)
 
     def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
         if self.embedding_state_ is None:
             return super()._own_queries(Q)
         factors, scale = self._factors(Q, self.embedding_state_, queries=True), (self.mean_, self.scale_)
-        most = _embedding(self.several_labels_).most_alike(self.embedding_state_)
+        most = _embedding(self.embedding_name_).most_alike(self.embedding_state_)
         return queries_for_products(factors, most, self.centroids_, scale, self.n_bits_)
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> dict[str, Any]:
         fitted = super()._from_arrays(arrays, plain)
         row = np.zeros((1, fitted["n_features_in_"]), np.float32)
-        embedding = _embedding(fitted.get("several_labels_", False))
         if _STATE in fitted:
+            embedding = _embedding(fitted.get("embedding_name_", ""))
             with np.errstate(all="ignore"):
                 vectors = embedding.check_state(fitted[_STATE], row)
             row = embedding.factors(vectors, fitted[_STATE])
@@ -298,7 +304,7 @@ class AdditiveHash(CentroidEncoder):
             sizes, state = 2 ** np.array(bits_of_bytes(self.n_bits_)), self.embedding_state_
             how = self.centroids_, sizes, self.beam_
             if state is not None and self.has_class_byte_:
-                coder = FirstByteCoder(*how, _embedding(self.several_labels_).n_class_numbers(state))
+                coder = FirstByteCoder(*how, _embedding(self.embedding_name_).n_class_numbers(state))
             else:
                 coder = SumCoder(*how)
             _CODERS[self] = coder
@@ -308,9 +314,11 @@ class AdditiveHash(CentroidEncoder):
         return queries_for_sums(Z, self.centroids_, self.n_bits_)
 
 
-def _embedding(several_labels: bool, n_points: int = _MAX_POINTS) -> FactoredEmbedding:
-    """The embedding of rows with labels."""
-    return Multilabel(n_points=n_points) if several_labels else Mixture(n_points=n_points)
+def _embedding(name: str, n_points: int = _MAX_POINTS) -> FactoredEmbedding:
+    """The embedding with this name; ValueError if there is none."""
+    if name not in _EMBEDDINGS:
+        raise ValueError(f"'embedding_name_' is {name!r}; give one of {', '.join(_EMBEDDINGS)}")
+    return _EMBEDDINGS[name](n_points=n_points)
 
 
 def _refuse_class_numbers(of_later_bytes: NDArray[np.float32]) -> None:
@@ -335,18 +343,17 @@ class _Points(NamedTuple):
 
     vectors: NDArray[Any]
     state: Params | None = None
-    several_labels: bool = False
+    embedding: str = ""
 
     def fitted(self, has_class_byte: bool) -> dict[str, Any]:
         """Fitted attributes about the labels; none without labels."""
         if self.state is None:
             return {}
-        several = {"several_labels_": True} if self.several_labels else {}
-        return {_STATE: self.state, "has_class_byte_": has_class_byte, **several}
+        return {_STATE: self.state, "embedding_name_": self.embedding, "has_class_byte_": has_class_byte}
 
     def n_class_numbers(self) -> int:
         """See `FactoredEmbedding.n_class_numbers`."""
-        return 0 if self.state is None else _embedding(self.several_labels).n_class_numbers(self.state)
+        return 0 if self.state is None else _embedding(self.embedding).n_class_numbers(self.state)
 
     @classmethod
     def from_rows(cls, X: NDArray[Any], rng: np.random.Generator) -> _Points:
@@ -363,16 +370,23 @@ class _Points(NamedTuple):
     ) -> _Points:
         """Factors of rows of `unlabeled`, where it is given, else of X (n, d)."""
         n_points = min(_MAX_POINTS, rows_within(3 * X.shape[1], _MAX_NUMBERS))
-        several = labels.ndim == 2
-        embedding = _embedding(several, n_points)
+        name = _name_of_embedding(labels, unlabeled)
+        embedding = _embedding(name, n_points)
         state, vectors, left_out = embed_points(embedding, X, labels, unlabeled, rng).embedded
         if unlabeled is not None and len(vectors) * embedding.known_share(vectors, state) < len(X):
             labelled = embedding.embed(X, state) if left_out is None else left_out.vectors
             vectors = np.vstack([vectors, labelled])  # codes are to describe rows of known classes, too
         factors = embedding.factors(vectors, state)
-        if unlabeled is None and not several:
+        if name == "class_directions":
             factors = np.vstack([factors, normal_rows(factors, max(len(factors), _LEAST_NORMAL), rng)])
-        return cls(factors, state, several)
+        return cls(factors, state, name)
+
+
+def _name_of_embedding(labels: NDArray[Any], unlabeled: NDArray[Any] | None) -> str:
+    """The embedding that serves such labels, a name each or indicators, with or without the database."""
+    if labels.ndim == 2:
+        return "multilabel"
+    return "class_directions" if unlabeled is None else "mixture"
 
 
 # not pickled with the model
