@@ -293,9 +293,10 @@ def _read_codes(path: Path, index: Path | str, searched: Index) -> Codes:
                 "(n, n_bytes)"
             )
     found = load_codes(path)
-    if found.codes_are_bits is False:
+    if found.codes_are_bits is False or not searched.codes_are_bits:
+        whose = index if found.codes_are_bits is None else path
         raise ValueError(
-            f"{path} holds codes that are numbers of centroids, and no query could share their bits: give the "
+            f"{whose} holds codes that are numbers of centroids, and no query could share their bits: give the "
             "vectors, with --model MODEL and --reader auto"
         )
     _check_source(path, found.source, index, searched)
