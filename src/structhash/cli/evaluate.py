@@ -76,12 +76,12 @@ def evaluate(
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
     reader : path or None
-        The file of a fitted reader, which gets a line of its own.
+        The file of a fitted reader, which gets a line of its own; or auto, where codes are no bits.
     """
     check_output(out, model, data, reader, makes="evaluation", force=force, refused=suffixes())
     names = split_measures(measures)
     encoder = load_model(model)
-    fitted = None if reader is None else _fitted_reader(reader, encoder)
+    fitted = _fitted_reader(reader, encoder)
     task = _read_task(read_for(encoder, data, choices), data, n_queries, seed)
     lines = _every_reading(encoder, task, fitted)
     means = {name: retrieval(blocks, names, ties).mean for name, blocks in lines}
@@ -102,8 +102,18 @@ def evaluate(
         _print(task, encoder.n_bits_, means)
 
 
-def _fitted_reader(path: Path, encoder: HashEncoder) -> Reader:
-    """The reader in a file; ValueError if the path is the name of a reader."""
+def _fitted_reader(path: Path | None, encoder: HashEncoder) -> Reader | None:
+    """The reader in a file, if one is given; ValueError if the path is the name of a reader.
+
+    Codes that are no bits have one reader, auto, whose line needs no file.
+    """
+    if path is None or (str(path) == "auto" and not encoder.codes_are_bits):
+        return None
+    if not encoder.codes_are_bits:
+        raise ValueError(
+            f"--reader {path}: codes of {type(encoder).__name__} are numbers, not bits, and are read in one "
+            "way; leave --reader out, or give auto"
+        )
     if str(path) in EVERY_READER and not path.exists():
         raise ValueError(
             f"--reader {path}: give the file of a fitted reader, which `structhash reader` writes; bits and "

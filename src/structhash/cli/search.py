@@ -268,7 +268,7 @@ def _coded(encoder: HashEncoder, rows: Any, index: Path | str, n_bits: int, read
 
 def _prepared(encoder: HashEncoder, rows: Any, index: Path | str, n_bits: int, reader: str) -> PreparedQueries:
     """Queries as a reader, by name or from a file, prepares them."""
-    if reader in READERS:
+    if reader in READERS or not encoder.codes_are_bits:
         return encoder.prepare_queries(rows, n_bits, reader)
     if not Path(reader).exists():
         raise ValueError(f"--reader {reader}: give one of {', '.join(READERS)}, or a file of a reader")
