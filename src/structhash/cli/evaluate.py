@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.validation import counted
 from structhash.cli.display import print_table
 from structhash.cli.documents import deliver, stamp
 from structhash.cli.inputs import Choices, check_labels, read_for, read_judgements, split_measures
@@ -124,7 +125,8 @@ def _fitted_reader(path: Path | None, encoder: HashEncoder) -> Reader | None:
 
 def _print(task: _Task, n_bits: int, means: dict[str, dict[str, float]]) -> None:
     """Print a line for each distance."""
-    print(f"{len(task.queries)} queries against {len(task.database)} rows by {task.by}, {n_bits} bits\n")
+    sizes = f"{counted(len(task.queries), 'query', 'queries')} against {counted(len(task.database), 'row')}"
+    print(f"{sizes} by {task.by}, {counted(n_bits, 'bit')}\n")
     names = next(iter(means.values()))
     print_table(("distance", *names), [(distance, *mean.values()) for distance, mean in means.items()])
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.validation import counted
 from structhash.cli._options import Rescoring
 from structhash.cli._rescoring import open_rescored
 from structhash.cli.console import say
@@ -373,6 +374,6 @@ def _print_hits(queries: list[Any], hits: list[_Hit], out: Path | None) -> None:
     ]
     print_table(("query", "rank", "id", "distance"), rows)
     if len(hits) > n_shown:
-        print(f"... and {len(hits) - n_shown} more queries")
+        print(f"... and {counted(len(hits) - n_shown, 'more query', 'more queries')}")
     if out is not None:
-        print(f"wrote {len(hits)} queries to {out}")
+        print(f"wrote {counted(len(hits), 'query', 'queries')} to {out}")
