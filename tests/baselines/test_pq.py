@@ -94,7 +94,7 @@ def test_codes_are_not_compared_by_bits(cls):
     name = cls.__name__
     with pytest.raises(ValueError, match=rf"codes of {name} are numbers, not bits .* prepare_queries\(Q\)"):
         encoder.encode_queries(Q)
-    for reader in ("bits", "real"):
+    for reader in ("bits", "real", "tables", "none"):
         with pytest.raises(ValueError, match=f"reader='{reader}': codes of {name} are numbers, not bits; give"):
             encoder.prepare_queries(Q, reader=reader)
     with pytest.raises(ValueError, match=f"{name} reads its codes in its own way"):
@@ -163,7 +163,8 @@ def test_the_first_centroids_are_drawn(cls):
 
 
 def test_a_line_of_a_comparison():
-    results = list(compare(["pq", "pq@tables"], X, Y, bits=[16], seeds=[0], measures=["map"], failures="keep"))
-    assert [(each.distance, bool(each.error)) for each in results] == [("tables", False), ("-", True)]
-    assert "PQ reads its codes in its own way" in results[1].error
-    assert json.dumps(results[0].scores.mean)
+    plain, auto = compare(["pq", "pq@auto"], X, Y, bits=[16], seeds=[0], measures=["map"])
+    assert plain.distance == auto.distance == "tables"
+    assert (plain.method, auto.method) == ("pq", "pq@auto")
+    np.testing.assert_array_equal(plain.scores.per_query["map"], auto.scores.per_query["map"])
+    assert json.dumps(plain.scores.mean)

@@ -104,6 +104,15 @@ def test_bad_input_is_refused(assert_refused, words, parts):
     assert_refused(f"evaluate {words} -o new", *parts)
 
 
+def test_codes_that_are_no_bits_have_one_reader(done, assert_refused, here, tmp_path):
+    model = tmp_path / "pq"
+    done("fit", "x.npy", "-o", model, "--method", "pq", "--bits", 16)
+    words = ("evaluate", model, "test.npz", "--measure", "map")
+    assert done(*words, "--reader", "auto") == done(*words)
+    message = "--reader real: codes of PQ are numbers, not bits, and are read in one way; leave --reader out"
+    assert_refused([*words, "--reader", "real"], message)
+
+
 def test_queries_and_judgements_come_from_files_of_their_own(machine, here, tmp_path):
     data = np.load("judged.npz")
     np.save(tmp_path / "x.npy", data["X"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from structhash import load_model
-from structhash.io import save_codes
+from structhash.io import load_codes, save_codes
 from structhash.search import load_index
 
 
@@ -287,3 +287,26 @@ def test_numbers_of_centroids_are_searched_with_vectors_only(
     model = centroid_codes.with_name("pq")
     words = ("search", tmp_path / "i", "x.npy", "--model", model, "--reader", "auto", "-k", 1)
     assert run(*words).exit_code == 0
+
+
+def test_an_index_of_numbers_of_centroids_refuses_codes_of_any_file(
+    run, done, assert_refused, centroid_codes, tmp_path
+):
+    bare, (first, both, added) = tmp_path / "bare.npy", (tmp_path / name for name in ("i", "both", "added"))
+    np.save(bare, load_codes(centroid_codes).table)
+    done("index", centroid_codes, "-o", first)
+    done("index", bare, "-o", added)  # nothing says what its codes are
+    assert run("merge", added, first, "-o", both).exit_code == 0
+    assert run("index", centroid_codes, "-o", added, "--append").exit_code == 0
+    for index in (first, both, added):
+        message = f"{index} holds codes that are numbers of centroids, and no query could share their bits"
+        assert_refused(["search", index, bare], f"{message}: give the vectors, with --model MODEL")
+    words = ("-o", added, "--model", centroid_codes.with_name("pq"), "--backend", "ivf")
+    assert run("index", bare, *words).exit_code == 0
+    assert_refused(["search", added, bare], "numbers of centroids")
+    place = f"sqlite:{tmp_path / 'codes.db'}"
+    done("store", "export", first, "--to", place)
+    done("store", "export", first, "--to", place, "--replace")
+    assert_refused(["store", "search", place, bare], "table codes holds codes that are numbers of centroids")
+    words = ("x.npy", "--model", centroid_codes.with_name("pq"), "--reader", "auto")
+    assert done("store", "search", place, *words) == done("search", first, *words)

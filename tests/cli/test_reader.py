@@ -91,3 +91,5 @@ def test_codes_that_are_no_bits_are_searched_with_their_own_queries(run, machine
     refused = run("search", files / "i", files / "c", "-k", 1)
     assert (refused.exit_code, "numbers of centroids" in refused.stderr) == (2, True)
     assert machine("info", files / "pq")["reader"] == "tables"
+    refused = run(*words, "--reader", "nosuch")
+    assert "reader='nosuch': codes of PQ are numbers, not bits; give reader='auto'" in refused.stderr

@@ -115,8 +115,8 @@ def test_what_cannot_be_done_is_refused(run, rows):
         ((rows, "--recall", 0), "recall=0.0: give a number above 0"),
         ((rows, "--reader", "magic"), "reader='magic': give"),
         ((rows, "--plot", "r.pdf"), "--plot r.pdf: give a name that ends in .png or .svg"),
-        ((rows.parent / "few.npy",), "X has 9 rows that differ; give at least 100"),
-        ((rows.parent / "none.npy",), "none.npy has 0 rows; give some"),
+        ((rows.parent / "few.npy",), "X has 9 different rows; give at least 100"),
+        ((rows.parent / "none.npy",), "none.npy has no rows; give some"),
         ((rows.parent / "missing.npy",), "missing.npy"),
     ):
         result = run("recall", *words)

@@ -91,7 +91,7 @@ def test_image_files_that_ids_name(done, assert_refused, here, tmp_path):
     assert len(pairs) > 100
     assert all(of_file == of_row for of_file, of_row in pairs)
     (tmp_path / f"{ids[7]}.png").unlink()
-    assert_refused(words, f"300 image files for 300 rows; no file for 1 ids, such as '{ids[7]}'")
+    assert_refused(words, f"300 image files for 300 rows; no file for 1 id, such as '{ids[7]}'")
 
 
 def test_how_the_data_were_read_is_kept(done, here, tmp_path):

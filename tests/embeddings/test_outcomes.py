@@ -57,6 +57,12 @@ def test_the_sharpness_is_the_likeliest_one():
     assert loss <= min(at(sharpness * factor) for factor in (0.9, 0.97, 1.03, 1.1)) + 1e-9
 
 
+def test_scores_that_are_lowest_for_the_class_are_not_turned_into_their_opposite():
+    index = RNG.integers(0, 4, 50)
+    _, link = Classes.of(index).calibrate(-1.0 * (index[:, None] == np.arange(4)))
+    assert link.sharpness > 0
+
+
 def loss_of(logits, labels):
     """Mean over rows of the sum over labels of -log p."""
     return -log_expit(np.where(labels, logits, -logits)).sum() / len(labels)
@@ -70,15 +76,17 @@ def draw(n=300, shares=(0.5, 0.2, 0.1, 0.03), slope=1.0, seed=0):
     return labels, 0.2 * hidden + labels.mean(axis=0)
 
 
-def best_loss(outcomes, scores):
-    """The least loss of all links, by another optimiser."""
+def best_loss(outcomes, scores, least: float | None = 0.0):
+    """The least loss of all links whose slope is at least `least`, by another optimiser."""
     odds = logit(outcomes.prior)
 
     def at(w):
         return loss_of(w[0] * (scores - outcomes.prior) + w[1] * odds + w[2], outcomes.labels)
 
     starts = ([1.0, 1.0, 0.0], [10.0, 0.5, -1.0], [0.0, 0.0, 0.0])
-    return min(minimize(at, start, method="Nelder-Mead", options={"maxiter": 4000}).fun for start in starts)
+    bounds, options = [(least, None), (None, None), (None, None)], {"maxiter": 4000}
+    found = [minimize(at, start, method="Nelder-Mead", bounds=bounds, options=options) for start in starts]
+    return min(each.fun for each in found)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +100,16 @@ def test_the_link_of_label_sets_is_the_likeliest_one(shares, slope):
     loss, link = outcomes.calibrate(scores)
     assert loss == pytest.approx(loss_of(link.sharpness * scores + link.offset, labels), rel=1e-9)
     assert loss == pytest.approx(best_loss(outcomes, scores), abs=1e-5)
+
+
+def test_scores_that_fall_as_labels_rise_are_given_no_weight():
+    labels, scores = draw(slope=-1.0)
+    outcomes = LabelSets.of(labels)
+    loss, link = outcomes.calibrate(scores)
+    assert link.sharpness == 0
+    assert loss == pytest.approx(loss_of(np.tile(link.offset, (len(labels), 1)), labels), rel=1e-9)
+    assert loss == pytest.approx(best_loss(outcomes, scores), abs=1e-5)
+    assert loss > best_loss(outcomes, scores, least=None) + 0.1  # the bound binds
 
 
 def test_the_link_of_label_sets_is_that_of_a_logistic_regression():

@@ -106,10 +106,8 @@ def test_what_cannot_be_distilled_is_refused():
     bad[3, 3] = np.nan
     with pytest.raises(ValueError, match="unlabeled holds NaN in row 3, column 3"):
         DistilHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=bad)
-    for rows in (X[:1], np.ones((5, 64))):
-        with pytest.raises(
-            ValueError, match=f"unlabeled has {len(rows)} rows, all the same; give rows that differ"
-        ):
+    for rows, number in ((X[:0], "0 rows"), (X[:1], "1 row"), (np.ones((5, 64)), "5 rows, all the same")):
+        with pytest.raises(ValueError, match=f"unlabeled has {number}; give rows that differ, or none"):
             DistilHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=rows)
     with pytest.raises(ValueError, match="unlabeled: X has 5 features"):
         DistilHash(4).fit(X[TRAIN], Y[TRAIN], unlabeled=X[:9, :5])

@@ -263,12 +263,13 @@ def test_text_is_no_flag(cls, name):
         cls(**{name: "False"}).check_settings()
 
 
-@pytest.mark.parametrize("n_alone", [0, 2])
+@pytest.mark.parametrize("n_alone", [0, 1, 2])
 def test_classes_of_one_row_are_reported(n_alone, digits, caplog):
     X, y = digits
     rows, y = X[:60], np.arange(60) % 3
     y[:n_alone] = 100 + np.arange(n_alone)
     DistilHash(4, random_state=0).fit(rows, y)
-    said = f"{n_alone} classes have a single training row: new rows of them may get the codes of other classes"
+    who = "1 class has" if n_alone == 1 else f"{n_alone} classes have"
+    said = f"{who} a single training row: new rows of such a class may get the codes of other classes"
     assert (said in caplog.text) == (n_alone > 0)
     assert caplog.text.count("single training row") == (n_alone > 0)

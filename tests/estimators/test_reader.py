@@ -251,7 +251,7 @@ def test_a_file_whose_distances_leave_their_range_is_refused(encoder, tmp_path, 
         (X[:30], {}, "X has 30 rows; give at least 50, or name a reader"),
         (X[:, :9], {}, "X has 9 features"),
         (np.where(X > 15, np.nan, X), {}, "NaN"),
-        (X[:0], {"reader": "linear"}, "X has 0 rows"),
+        (X[:0], {"reader": "linear"}, "X has no rows"),
     ],
 )
 def test_what_no_reader_can_be_fitted_to(encoder, rows, settings, message):

@@ -137,6 +137,8 @@ def test_a_reader_stands_before_or_after_the_rows(reader):
         ("itq@real@tables", "'itq@real@tables' names @real and @tables; give one of them"),
         ("itq@database@database", "names @database and @database"),
         ("itq@", "not @; or"),
+        ("pq@tables", "codes of pq are numbers, not bits, and are read in one way; drop @tables, or"),
+        ("additivehash@database@bits", "codes of additivehash are numbers, .*; drop @bits, or give @auto"),
         ("float@real", "'float@real': the vectors themselves have no settings and no reader; give 'float'"),
         ("structhash:depth=3", "'depth=3' is not one of its settings as key=value; it has n_bits, ranking"),
         ("structhash:C", "'C' is not one of its settings"),

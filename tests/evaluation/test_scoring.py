@@ -323,3 +323,15 @@ def test_more_shared_labels_than_there_are_grades_have_the_highest_grade():
 def test_what_are_no_indicators_is_refused(Q, Y, message):
     with pytest.raises(ValueError, match=message):
         shared_labels(Q, Y)
+
+
+def test_a_list_sorted_by_a_guessed_class_has_the_map_that_the_page_says():
+    """docs/evaluation.md: 1 - ln(2) / 2 with two equal classes, though half of the rows are relevant."""
+    held, (guessed, asked) = np.arange(2000) % 2, np.array([[0, 0, 1, 1], [0, 1, 0, 1]])
+    blocks = [((guessed[:, None] != held).astype(int), asked[:, None] == held)]
+    found = retrieval(blocks, ["map", "precision@10"])
+    wrong = np.mean(np.arange(1, 1001) / (1000 + np.arange(1, 1001)))  # ranks 1,001 to 2,000 are relevant
+    np.testing.assert_allclose(found.per_query["map"], [1, wrong, wrong, 1])
+    assert found.mean["map"] == pytest.approx(1 - np.log(2) / 2, abs=5e-4)
+    assert (round(1 - np.log(2), 3), round(1 - np.log(2) / 2, 3)) == (0.307, 0.653)
+    assert found.mean["precision@10"] == 0.5

@@ -68,7 +68,9 @@ def test_mixed_classes_without_a_query_of_a_kind_are_refused():
         return [draw(np.arange(50) % 5, seed, n_queries=1) for draw in (mixed_known_classes, mixed_new_classes)]
 
     for seed in range(3):
-        with pytest.raises(ValueError, match=r"of 1 queries, 0 are of (new|known) classes, and \d+ rows train"):
+        with pytest.raises(
+            ValueError, match=r"queries of (new|known) classes: 0 of 1, rows to train on: \d+; give more"
+        ):
             draw_both(seed)
 
 
@@ -92,13 +94,18 @@ def test_a_seed_gives_one_shuffled_split_and_leaves_the_global_random_state(prot
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3, 4])
 def test_too_few_classes_are_refused(n_classes):
-    with pytest.raises(ValueError, match=f"needs 2 others; the data have {n_classes}; give at least 5"):
+    held = "the data have 1 class" if n_classes == 1 else f"the data have {n_classes} classes"
+    with pytest.raises(
+        ValueError, match=f"trains on three quarters of the classes and needs 2 others; {held}; give"
+    ):
         unseen_classes(np.arange(100) % n_classes)
 
 
 def test_too_few_rows_are_refused():
     with pytest.raises(ValueError, match=r"the data have 3 rows.*give at least 4"):
         seen_classes(np.arange(3))
+    with pytest.raises(ValueError, match="the data have 1 row, a quarter of which"):
+        seen_classes(np.arange(1))
     with pytest.raises(ValueError, match="the 2 classes left for retrieval have 2 rows; give at least 4"):
         unseen_classes(np.arange(5))
 

@@ -59,7 +59,7 @@ def test_numbers_that_are_not_row_numbers_are_refused(tmp_path):
         image_files(folder, 3)
     (folder / "0.jpg").rename(folder / "3.png")
     with pytest.raises(
-        ValueError, match=r"for 3 rows; no file for 1 row numbers, such as '2'; give one for each"
+        ValueError, match=r"for 3 rows; no file for 1 row number, such as '2'; give one for each"
     ):
         image_files(folder, 3)
 
@@ -135,7 +135,7 @@ def test_ids_without_a_file_of_their_own_are_refused(tmp_path):
     with pytest.raises(ValueError, match=lacking):
         image_files(folder, 3, np.array(["a", "c", "0"], object))
     save(folder / "b.jpg")
-    with pytest.raises(ValueError, match=r"3 image files for 1 rows; b\.jpg and b\.png are of one row"):
+    with pytest.raises(ValueError, match=r"3 image files for 1 row; b\.jpg and b\.png are of one row"):
         image_files(folder, 1, np.array(["b"], object))
     assert names_of(folder, 1, np.array(["b.jpg"], object)) == ["b.jpg"]
 

@@ -163,7 +163,7 @@ def test_vectors_may_be_more_than_codes_and_codes_may_go():
     found = rescored.search(codes_of(X[:1]), X[:1], 20)[1]
     assert sorted(found[0]) == sorted({*names[:20], "d25"} - {"d3"})
     index.add(codes_of(X[:1]), ["new"])
-    with pytest.raises(ValueError, match="ids have no vector, such as 'new'; give vectors of all codes"):
+    with pytest.raises(ValueError, match="1 id has no vector, such as 'new'; give vectors of all codes"):
         rescored.search(codes_of(X[:1]), X[:1], 22)
 
 
@@ -191,7 +191,7 @@ INDEX = index_of(whole_vectors(4))
         (
             {"vectors": whole_vectors(3)},
             ValueError,
-            "1 ids have no vector, such as 3; give vectors of all codes",
+            "1 id has no vector, such as 3; give vectors of all codes",
         ),
         ({"vectors": np.ma.array(np.ones((4, 2)))}, TypeError, "vectors is a masked array"),
         ({"metric": "l2"}, ValueError, "metric='l2'"),
@@ -201,7 +201,7 @@ INDEX = index_of(whole_vectors(4))
         ({"ids": [1, 2]}, ValueError, r"ids must have shape \(4,\)"),
         ({"ids": [0, 1, 2, 2]}, ValueError, "unique, but 2 comes 2 times"),
         ({"ids": ["0", "1", "2", "3"]}, TypeError, "are whole numbers, got text such as '0'"),
-        ({"ids": [0, 1, 2, 4]}, ValueError, "1 ids have no vector, such as 3"),
+        ({"ids": [0, 1, 2, 4]}, ValueError, "1 id has no vector, such as 3"),
         ({"vectors": np.ones((0, 7)), "ids": []}, ValueError, "4 ids have no vector, such as 0"),
     ],
 )

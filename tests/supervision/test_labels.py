@@ -272,7 +272,7 @@ def test_one_row_a_class_is_enough_where_it_is_said_so():
     assert check_labels(list("cab"), 3, single_rows=True).tolist() == [2, 0, 1]
     with pytest.raises(ValueError, match="each of the 3 rows has a label of its own"):
         check_labels(list("cab"), 3)
-    with pytest.raises(ValueError, match="all 1 rows have the label 'a'"):
+    with pytest.raises(ValueError, match="the only row has the label 'a'"):
         check_labels(["a"], 1, single_rows=True)
 
 

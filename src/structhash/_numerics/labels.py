@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.validation import counted
+
 __all__ = [
     "RowLabels",
     "first_without_one",
@@ -158,7 +160,8 @@ def labels_in_use(indicators: NDArray[np.bool_]) -> NDArray[np.int64]:
         raise ValueError(f"none of the {len(indicators)} rows of y has a label; give rows that have labels")
     if (indicators == indicators[0]).all():
         raise ValueError(
-            f"all {len(indicators)} rows have the same {len(used)} labels; give rows whose labels differ"
+            f"all {len(indicators)} rows have the same {counted(len(used), 'label')}; give rows whose labels "
+            "differ"
         )
     return used
 

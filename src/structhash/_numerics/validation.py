@@ -17,6 +17,7 @@ __all__ = [
     "check_list",
     "check_nonnegative",
     "check_positive",
+    "counted",
     "describe",
     "join_names",
     "refuse_masked",
@@ -110,6 +111,15 @@ def check_list(name: str, value: Any) -> list[Any]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise TypeError(f"{name}={describe(value)}: give a list, such as [{describe(value)}]")
     return list(value)
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """A number with its word or words; the plural ends in s unless it is given.
+
+    >>> counted(1, "row"), counted(0, "row"), counted(2, "class has", "classes have")
+    ('1 row', '0 rows', '2 classes have')
+    """
+    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def refuse_masked(name: str, value: Any) -> None:

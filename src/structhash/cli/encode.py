@@ -150,8 +150,8 @@ def _warn_of_numbers(encoder: HashEncoder, out: Path) -> None:
     if out.suffix.lower() == ".npy" and not encoder.codes_are_bits:
         say(
             "warning",
-            f"{out} is a bare array, which does not say that its codes are numbers of centroids: nothing "
-            "refuses to compare their bits, which finds wrong rows; give a name that does not end in .npy",
+            f"{out} is a bare array, which does not say that its codes are numbers of centroids: dedup and an "
+            "index of it compare their bits, which finds wrong rows; give a name that does not end in .npy",
         )
 
 

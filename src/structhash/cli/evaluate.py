@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.validation import counted
 from structhash.cli.display import print_table
 from structhash.cli.documents import deliver, stamp
 from structhash.cli.inputs import Choices, check_labels, read_for, read_judgements, split_measures
@@ -76,12 +77,12 @@ def evaluate(
     choices : dict
         How the data file is read: keywords of `structhash.io.read`.
     reader : path or None
-        The file of a fitted reader, which gets a line of its own.
+        The file of a fitted reader, which gets a line of its own; or auto, where codes are no bits.
     """
     check_output(out, model, data, reader, makes="evaluation", force=force, refused=suffixes())
     names = split_measures(measures)
     encoder = load_model(model)
-    fitted = None if reader is None else _fitted_reader(reader, encoder)
+    fitted = _fitted_reader(reader, encoder)
     task = _read_task(read_for(encoder, data, choices), data, n_queries, seed)
     lines = _every_reading(encoder, task, fitted)
     means = {name: retrieval(blocks, names, ties).mean for name, blocks in lines}
@@ -102,8 +103,18 @@ def evaluate(
         _print(task, encoder.n_bits_, means)
 
 
-def _fitted_reader(path: Path, encoder: HashEncoder) -> Reader:
-    """The reader in a file; ValueError if the path is the name of a reader."""
+def _fitted_reader(path: Path | None, encoder: HashEncoder) -> Reader | None:
+    """The reader in a file, if one is given; ValueError if the path is the name of a reader.
+
+    Codes that are no bits have one reader, auto, whose line needs no file.
+    """
+    if path is None or (str(path) == "auto" and not encoder.codes_are_bits):
+        return None
+    if not encoder.codes_are_bits:
+        raise ValueError(
+            f"--reader {path}: codes of {type(encoder).__name__} are numbers, not bits, and are read in one "
+            "way; leave --reader out, or give auto"
+        )
     if str(path) in EVERY_READER and not path.exists():
         raise ValueError(
             f"--reader {path}: give the file of a fitted reader, which `structhash reader` writes; bits and "
@@ -114,7 +125,8 @@ def _fitted_reader(path: Path, encoder: HashEncoder) -> Reader:
 
 def _print(task: _Task, n_bits: int, means: dict[str, dict[str, float]]) -> None:
     """Print a line for each distance."""
-    print(f"{len(task.queries)} queries against {len(task.database)} rows by {task.by}, {n_bits} bits\n")
+    sizes = f"{counted(len(task.queries), 'query', 'queries')} against {counted(len(task.database), 'row')}"
+    print(f"{sizes} by {task.by}, {counted(n_bits, 'bit')}\n")
     names = next(iter(means.values()))
     print_table(("distance", *names), [(distance, *mean.values()) for distance, mean in means.items()])
 

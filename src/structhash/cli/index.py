@@ -74,7 +74,7 @@ def index(
         _refuse_centroids(codes, found, encoder, Piece)
         weights = _weights(Piece, n_bits, encoder, model) if old is None else old.weights
         made = Piece(n_bits, **words) if weights is None else Piece(n_bits, weights, **words)
-        made.source = found.source if encoder is None else encoder.fingerprint()
+        made.source, made.codes_are_bits = _origin(found, encoder), _are_bits(found, encoder)
         made.add(found.table, _ids(ids, id_column, old, found))
         indexes = [made] if old is None else [old, made]
         replaced = replaced_index(out) if old is None else {}
@@ -120,10 +120,19 @@ def _weights(
     )
 
 
+def _origin(found: Codes, encoder: HashEncoder | None) -> str | None:
+    """Fingerprint of the model of codes, as far as their file or the model says."""
+    return found.source if encoder is None else encoder.fingerprint()
+
+
+def _are_bits(found: Codes, encoder: HashEncoder | None) -> bool:
+    """Whether codes are bits, as far as their file and the model say."""
+    return found.codes_are_bits is not False and (encoder is None or encoder.codes_are_bits)
+
+
 def _refuse_centroids(codes: Path, found: Codes, encoder: HashEncoder | None, piece: type[Index]) -> None:
     """ValueError if codes are no bits, and an index takes nothing else."""
-    are_bits = found.codes_are_bits is not False and (encoder is None or encoder.codes_are_bits)
-    if not are_bits and not piece.takes_prepared:
+    if not _are_bits(found, encoder) and not piece.takes_prepared:
         able = ", ".join(name for name, each in _known().items() if each.takes_prepared)
         raise ValueError(
             f"{codes} holds codes that are numbers of centroids, and {snake(piece.__name__)} compares bits; "

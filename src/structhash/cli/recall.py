@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import sample_rows
+from structhash._numerics.validation import counted
 from structhash.cli._recall_plot import draw, new_figure
 from structhash.cli.display import bar, print_table
 from structhash.cli.documents import stamp, to_json
@@ -102,7 +103,7 @@ def draw_rows(data: Path, most: int, seed: int, choices: Choices) -> tuple[NDArr
         kept.append(block[inside - first])
         first += len(block)
     if not kept:
-        raise ValueError(f"{data} has 0 rows; give some")
+        raise ValueError(f"{data} has no rows; give some")
     return np.concatenate(kept), rows.shape[0]
 
 
@@ -135,9 +136,11 @@ def _print(found: RecallEstimate, n: int, n_drawn: int, dtype: str) -> None:
     if n_drawn < n:
         print(f"a sample of {n_drawn} of {n} rows; with all rows, recall is lower")
     if found.n_repeated:
-        print(f"{found.n_repeated} rows repeat another and are left out")
+        print(
+            f"{counted(found.n_repeated, 'row repeats another and is', 'rows repeat another and are')} left out"
+        )
     print(
-        f"recall@{found.k} of {found.n_queries} queries against {found.n_database} rows, "
+        f"recall@{found.k} of {counted(found.n_queries, 'query', 'queries')} against {found.n_database} rows, "
         "nearest by Euclidean distance\n"
     )
     table: list[tuple[Any, ...]] = [

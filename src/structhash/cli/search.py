@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structhash._numerics.validation import counted
 from structhash.cli._options import Rescoring
 from structhash.cli._rescoring import open_rescored
 from structhash.cli.console import say
@@ -268,7 +269,7 @@ def _coded(encoder: HashEncoder, rows: Any, index: Path | str, n_bits: int, read
 
 def _prepared(encoder: HashEncoder, rows: Any, index: Path | str, n_bits: int, reader: str) -> PreparedQueries:
     """Queries as a reader, by name or from a file, prepares them."""
-    if reader in READERS:
+    if reader in READERS or not encoder.codes_are_bits:
         return encoder.prepare_queries(rows, n_bits, reader)
     if not Path(reader).exists():
         raise ValueError(f"--reader {reader}: give one of {', '.join(READERS)}, or a file of a reader")
@@ -293,9 +294,10 @@ def _read_codes(path: Path, index: Path | str, searched: Index) -> Codes:
                 "(n, n_bytes)"
             )
     found = load_codes(path)
-    if found.codes_are_bits is False:
+    if found.codes_are_bits is False or not searched.codes_are_bits:
+        whose = index if found.codes_are_bits is None else path
         raise ValueError(
-            f"{path} holds codes that are numbers of centroids, and no query could share their bits: give the "
+            f"{whose} holds codes that are numbers of centroids, and no query could share their bits: give the "
             "vectors, with --model MODEL and --reader auto"
         )
     _check_source(path, found.source, index, searched)
@@ -372,6 +374,6 @@ def _print_hits(queries: list[Any], hits: list[_Hit], out: Path | None) -> None:
     ]
     print_table(("query", "rank", "id", "distance"), rows)
     if len(hits) > n_shown:
-        print(f"... and {len(hits) - n_shown} more queries")
+        print(f"... and {counted(len(hits) - n_shown, 'more query', 'more queries')}")
     if out is not None:
-        print(f"wrote {len(hits)} queries to {out}")
+        print(f"wrote {counted(len(hits), 'query', 'queries')} to {out}")

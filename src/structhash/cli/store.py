@@ -40,13 +40,14 @@ def export(index: Path, to: str, *, table: str, replace: bool, append: bool = Fa
         raise ValueError(
             f"{index} weighs its bits, a store does not; make an index without --model, or search {index}"
         )
-    codes, ids, source = opened.table()[0], opened.ids, opened.source
+    codes, ids = opened.table()[0], opened.ids
+    how: dict[str, Any] = {"source": opened.source, "codes_are_bits": opened.codes_are_bits}
     facts: dict[str, Any] = {"codes": len(opened)}
     if append:
-        store.append(codes, opened.n_bits, ids, source=source)
+        store.append(codes, opened.n_bits, ids, **how)
         facts = {"added": len(opened), "codes": store.info().ntotal}
     else:
-        store.export(codes, opened.n_bits, ids, source=source, replace=replace)
+        store.export(codes, opened.n_bits, ids, **how, replace=replace)
     facts |= {"bits": opened.n_bits, "ids": opened.id_kind}
     facts |= {"store": snake(type(store).__name__), "table": table}
     print_facts(facts, as_json)
@@ -89,7 +90,7 @@ def search(
     store = _store(place, table)
     about = store.info()
     like = Exact(about.n_bits)
-    like.source = about.source
+    like.source, like.codes_are_bits = about.source, about.codes_are_bits
     given = query_codes(queries, model, f"table {table}", like, choices, reader)
     k = min(k, max(1, about.ntotal))
     hits, _ = nearest_hits([store.search(given.codes, k)])

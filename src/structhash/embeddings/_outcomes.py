@@ -143,15 +143,19 @@ class LabelSets(Outcomes):
         """See `Outcomes.calibrate`.
 
         The log-odds of a label are a (score - prior) + b logit(prior) + c, with the same a, b and c for all
-        labels. The loss of a row is the sum over the labels; it is convex in the three numbers.
+        labels, and a >= 0. The loss of a row is the sum over the labels; it is convex in the three numbers, so
+        a is 0 where the least loss of all has a < 0. Scores of noise ask for that: a row that is left out has
+        lower scores for its own labels, and a < 0 would turn what the fit says of it into its opposite.
         """
         judges = spread_rows(len(scores), max(1, MAX_LINK_SCORES // len(self.prior)))
         scores, labels, odds = scores[judges], self.labels[judges], logit(self.prior)
         features = np.empty((3, scores.size))
-        features[0] = (scores - self.prior).ravel()
-        features[1] = np.tile(odds, len(scores))
-        features[2] = 1.0
-        loss, (a, b, c) = _logistic_regression(features, labels.ravel())
+        features[0] = np.tile(odds, len(scores))
+        features[1] = 1.0
+        features[2] = (scores - self.prior).ravel()
+        loss, (b, c, a) = _logistic_regression(features, labels.ravel())
+        if a < 0:
+            a, (loss, (b, c)) = 0.0, _logistic_regression(features[:2], labels.ravel())
         return loss / len(scores), Link(a, b * odds + c - a * self.prior)
 
     def sureness(self, scores: NDArray[np.float64], link: Link) -> NDArray[np.float64]:
@@ -167,7 +171,7 @@ def _logistic_regression(
 ) -> tuple[float, NDArray[np.float64]]:
     """The least sum over k of -log p(true_k), where logit p = w'features (m, k); and w.
 
-    Newton's method begins at w = (0, 1, 0, ...) and halves a step until the loss falls. Where the loss has no
+    Newton's method begins at w = (1, 0, ...) and halves a step until the loss falls. Where the loss has no
     minimum, because w separates what is true, the search ends after `NEWTON_STEPS`.
     """
     signs = np.where(true, 1.0, -1.0)
@@ -180,7 +184,7 @@ def _logistic_regression(
         losses = np.maximum(-signs * logits, 0) + np.log1p(np.exp(-np.abs(logits)))  # faster than log_expit
         return float(losses.sum()), logits
 
-    w = np.eye(len(features))[1] * units
+    w = np.eye(len(features))[0] * units
     loss, logits = at(w)
     for _ in range(NEWTON_STEPS):
         p = expit(logits)

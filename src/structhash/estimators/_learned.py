@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from structhash._numerics.program import Program
 from structhash._numerics.randomness import check_random_state
-from structhash._numerics.validation import MAX_BITS, check_count, check_flag, check_positive
+from structhash._numerics.validation import MAX_BITS, check_count, check_flag, check_positive, counted
 from structhash.estimators._same_codes import warn_about_same_codes
 from structhash.estimators.base import HashEncoder
 from structhash.families.starts.base import Start
@@ -141,9 +141,9 @@ def warn_about(
         n_alone = int((np.bincount(class_index) == 1).sum())
         if n_alone:
             logger.warning(
-                "%d classes have a single training row: new rows of them may get the codes of other classes; "
+                "%s a single training row: new rows of such a class may get the codes of other classes; "
                 "give more rows of each",
-                n_alone,
+                counted(n_alone, "class has", "classes have"),
             )
     if n_learned < n_bits:
         logger.info("no better bit was found after %d of %d", n_learned, n_bits)
@@ -157,8 +157,8 @@ def warn_about(
     repeated = sum(not each["distinct"] for each in learned.history)
     if repeated:
         logger.warning(
-            "%d of %d bits are copies of earlier ones: the training rows allow no more distinct bits; "
-            "lower n_bits or give more rows",
+            "%d of %d bits %s: the training rows allow no more distinct bits; lower n_bits or give more rows",
             repeated,
             n_learned,
+            "is a copy of an earlier one" if repeated == 1 else "are copies of earlier ones",
         )

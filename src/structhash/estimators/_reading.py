@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.blocks import BLOCK_ROWS, row_slices
 from structhash._numerics.matrices import check_finite_rows
+from structhash._numerics.validation import check_choice, describe
 from structhash.codes import PreparedQueries, prepare_values, unpack
 from structhash.estimators.contract import OWN_READERS, EncoderContract
 
@@ -35,10 +36,11 @@ def prepare(encoder: Any, rows: NDArray[Any], n_bits: int, reader: str) -> Prepa
     Raises
     ------
     ValueError
-        If the bits of the method have no real values and the reader needs them.
+        If there is no such reader, or the bits of the method have no real values and it needs them.
     """
     if not encoder.codes_are_bits:
         return _prepare_own(encoder, rows, reader)
+    check_choice("reader", reader, READERS)
     weights = None if encoder.search_weights_ is None else encoder.weights_at(n_bits)
     asked = encoder.default_reader() if reader == "auto" else reader
     values = values_of(encoder, rows, n_bits, queries=True) if asked == "real" else None
@@ -55,10 +57,9 @@ def prepare(encoder: Any, rows: NDArray[Any], n_bits: int, reader: str) -> Prepa
 
 def _prepare_own(encoder: Any, rows: NDArray[Any], reader: str) -> PreparedQueries:
     """Queries of a method whose codes are no bits; ValueError unless the reader is ``"auto"``."""
-    if reader != "auto":
-        raise ValueError(
-            f"reader={reader!r}: codes of {type(encoder).__name__} are numbers, not bits; give reader='auto'"
-        )
+    if not isinstance(reader, str) or reader != "auto":
+        whose = f"codes of {type(encoder).__name__}"
+        raise ValueError(f"reader={describe(reader)}: {whose} are numbers, not bits; give reader='auto'")
     X = rows.astype(np.float64, order="C", copy=False)
     check_finite_rows(X, f"{type(encoder).__name__}: X")
     queries: PreparedQueries = encoder._own_queries(X)

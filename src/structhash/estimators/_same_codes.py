@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.blocks import spread_rows
+from structhash._numerics.validation import counted
 
 logger = logging.getLogger("structhash")
 
@@ -48,7 +49,7 @@ def warn_about_same_codes(
         logger.warning("%s all have the same code: search cannot tell them apart", what)
     elif n_codes < n_classes <= 2 ** (n_bits / 2):  # fewer bits cannot be expected to separate all classes
         logger.warning(
-            "%s have only %d codes: some classes share one; give more bits or more rows a class",
+            "%s have only %s: some classes share one; give more bits or more rows a class",
             what,
-            n_codes,
+            counted(n_codes, "code"),
         )

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from structhash._numerics.blocks import as_floats, row_slices
 from structhash._numerics.matrices import check_finite_rows
+from structhash._numerics.validation import counted
 from structhash.estimators._input import CheckedInput, open_beside, training_rows
 
 logger = logging.getLogger("structhash")
@@ -42,7 +43,8 @@ def check_unlabeled(estimator: BaseEstimator, checked: CheckedInput, unlabeled: 
         check_finite_rows(X, "unlabeled", block.start)
         same = same and bool((first == X).all())
     if same:
-        raise ValueError(f"unlabeled has {len(rows)} rows, all the same; give rows that differ, or none")
+        number = counted(len(rows), "row") + (", all the same" if len(rows) > 1 else "")
+        raise ValueError(f"unlabeled has {number}; give rows that differ, or none")
     if len(rows) < MIN_ROWS:
         logger.warning(
             "unlabeled has %d rows, too few to describe a database; give some hundreds or more, or none",

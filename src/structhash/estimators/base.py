@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from structhash._numerics.validation import check_choice, check_list, describe
+from structhash._numerics.validation import check_list, describe
 from structhash.codes import PreparedQueries, code_distances, prepared_distances, unpack
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.estimators._fitted import check_attributes
 from structhash.estimators._input import CheckedInput, check_input, open_rows
 from structhash.estimators._model_file import checksum, write_model
 from structhash.estimators._reader_choice import reader_recalls
-from structhash.estimators._reading import READERS, prepare
+from structhash.estimators._reading import prepare
 from structhash.estimators._score import label_retrieval
 from structhash.estimators.contract import EncoderContract
 
@@ -97,7 +97,8 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         reader : {"auto", "bits", "real"}
             ``"real"`` reads by real values, ``"bits"`` by the bits of `encode_queries`. ``"auto"`` is what
             `default_reader` says: ``"bits"`` for models learned with labels. For others, it is the one of the
-            two that found more of the nearest vectors when some training rows searched the others.
+            two that found more of the nearest vectors when some training rows searched the others. Where codes
+            are no bits, ``"auto"`` is the only one.
 
         Returns
         -------
@@ -111,7 +112,6 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
             is not allowed.
         """
         n_bits = self._check_prefix(n_bits)
-        check_choice("reader", reader, READERS)
         return prepare(self, open_rows(self, Q), n_bits, reader)
 
     def weights_at(self, n_bits: int) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from structhash._numerics.blocks import sample_rows
 from structhash._numerics.matrices import check_finite_rows
 from structhash._numerics.randomness import generator
-from structhash._numerics.validation import check_choice, describe
+from structhash._numerics.validation import check_choice, counted, describe
 from structhash.codes import Decoder, PreparedQueries, unpack
 from structhash.codes.decoding import LARGEST_DISTANCE
 from structhash.estimators._decoders import fit_linear, fit_tables
@@ -172,7 +172,7 @@ def fit_reader(
     rows = open_rows(encoder, X)
     rows = rows[sample_rows(len(rows), _MAX_ROWS, rng)].astype(np.float64)
     if not len(rows):
-        raise ValueError("X has 0 rows; give at least 1")
+        raise ValueError("X has no rows; give at least 1")
     check_finite_rows(rows, "X")
     if reader != "auto":
         return Reader(encoder, reader, n_bits, _fit(encoder, rows, n_bits, reader))
@@ -268,7 +268,7 @@ def _held_out_recalls(
 ) -> dict[str, float]:
     """Share of the nearest rows that each possible reader finds, for held-out rows among the others."""
     if len(rows) < LEAST_ROWS:
-        raise ValueError(f"X has {len(rows)} rows; give at least {LEAST_ROWS}, or name a reader")
+        raise ValueError(f"X has {counted(len(rows), 'row')}; give at least {LEAST_ROWS}, or name a reader")
     trial, recalls = hold_out(encoder, rows, n_bits, rng), {}
     no_values = finite_values(encoder, trial.queries, n_bits) is None
     for name in ("bits", "linear", "tables") if no_values else _NAMES:

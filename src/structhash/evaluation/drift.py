@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from structhash._numerics.labels import read_labels
 from structhash._numerics.matrices import read_matrix
-from structhash._numerics.validation import check_count, check_nonnegative
+from structhash._numerics.validation import check_count, check_nonnegative, counted
 from structhash.estimators.base import HashEncoder
 from structhash.evaluation._shifts import BitShift, DistanceShift, bit_shift, distance_shift
 from structhash.evaluation.neighbours import nearest_rows
@@ -153,7 +153,7 @@ def _check_rows(encoder: HashEncoder, X: Any, name: str) -> NDArray[Any]:
     """Rows of any container; ValueError or TypeError if they are no numbers, too few, or of another length."""
     rows = read_matrix(X, name)
     if len(rows) < _MIN_ROWS:
-        raise ValueError(f"{name} has {len(rows)} rows; give at least {_MIN_ROWS}")
+        raise ValueError(f"{name} has {counted(len(rows), 'row')}; give at least {_MIN_ROWS}")
     encoder.encode(rows[:1])
     return rows
 

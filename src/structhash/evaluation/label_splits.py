@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.labels import read_classes
-from structhash._numerics.validation import check_count
+from structhash._numerics.validation import check_count, counted
 from structhash.evaluation.splits import Split, seen_classes
 
 __all__ = ["coarse_labels", "few_labels", "tail_classes"]
@@ -106,7 +106,8 @@ def coarse_labels(y: NDArray[Any], seed: int = 0) -> NDArray[np.int64]:
     classes, class_index = read_classes(y, len(y))
     if len(classes) < 3:
         raise ValueError(
-            f"coarse labels merge classes in pairs; the data have {len(classes)} classes; give at least 3"
+            f"coarse labels merge classes in pairs; the data have {counted(len(classes), 'class', 'classes')}; "
+            "give at least 3"
         )
     places = np.random.default_rng([seed, 2]).permutation(len(classes))
     pairs: NDArray[np.int64] = places[class_index] // 2

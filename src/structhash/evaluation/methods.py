@@ -174,8 +174,8 @@ def parse_method(spec: str) -> Method:
     ``a|b`` gives alternatives, one of which is chosen on the training rows. ``@database`` after the name fits
     on the database rows: an encoder that takes unlabeled rows gets them beside its labelled training rows, any
     other learns from them alone. A name of `EVERY_READER`, such as ``@real`` or ``@auto``, reads the queries in
-    this way only; readers are fitted to the rows that the method is fitted on. ``"float"`` ranks the vectors
-    themselves by Euclidean distance.
+    this way only; readers are fitted to the rows that the method is fitted on. Codes that are no bits are read
+    in one way, which ``@auto`` names, too. ``"float"`` ranks the vectors themselves by Euclidean distance.
 
     Parameters
     ----------
@@ -210,6 +210,8 @@ def parse_method(spec: str) -> Method:
     if name not in known:
         raise ValueError(f"no method is called {name!r}; there are {', '.join([*known, 'float'])}")
     encoders = tuple(build(known, "methods", f"{name}{colon}{settings}") for settings in _alternatives(rest))
+    if not encoders[0].codes_are_bits:
+        reader = _reader_of_numbers(spec, name, reader)
     method = Method(spec, encoders, rows == "database", reader)
     for encoder in encoders:  # refused now, not after other methods have been fitted for hours
         encoder.check_settings()
@@ -309,6 +311,16 @@ def _rows_and_reader(spec: str, words: list[str]) -> tuple[str, str]:
             raise ValueError(f"{spec!r} names @{found[kind]} and @{word}; give one of them")
         found[kind] = word
     return found["rows"], found["reader"]
+
+
+def _reader_of_numbers(spec: str, name: str, reader: str) -> str:
+    """The reader of a method whose codes are no bits: they have one distance. ValueError for another reader."""
+    if reader not in ("", "auto"):
+        raise ValueError(
+            f"{spec!r}: codes of {name} are numbers, not bits, and are read in one way; drop @{reader}, or "
+            "give @auto"
+        )
+    return ""
 
 
 def _alternatives(settings: str) -> list[str]:

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.matrices import read_matrix
-from structhash._numerics.validation import MAX_BITS, check_choice, check_count, check_list, check_positive
+from structhash._numerics.validation import (
+    MAX_BITS,
+    check_choice,
+    check_count,
+    check_list,
+    check_positive,
+    counted,
+)
 from structhash.codes import PreparedQueries
 from structhash.estimators.additivehash import MAX_SUM_BITS, AdditiveHash
 from structhash.estimators.distilhash import DistilHash
@@ -173,7 +180,7 @@ def _distinct(X: NDArray[Any], least: int) -> NDArray[Any]:
     """The rows of X, each once; ValueError if there are fewer than `least`."""
     distinct = np.unique(X, axis=0)
     if len(distinct) < least:
-        raise ValueError(f"X has {len(distinct)} rows that differ; give at least {least}")
+        raise ValueError(f"X has {counted(len(distinct), 'different row')}; give at least {least}")
     return distinct
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.labels import read_classes
+from structhash._numerics.validation import counted
 
 __all__ = [
     "Split",
@@ -65,7 +66,9 @@ def seen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_train:
         If there are fewer than 4 rows.
     """
     if len(y) < 4:
-        raise ValueError(f"the data have {len(y)} rows, a quarter of which are queries; give at least 4")
+        raise ValueError(
+            f"the data have {counted(len(y), 'row')}, a quarter of which are queries; give at least 4"
+        )
     order = np.random.default_rng(seed).permutation(len(y))
     n_queries = min(n_queries, len(y) // 4)
     database = order[n_queries:]
@@ -127,7 +130,9 @@ def unseen_classes(y: NDArray[Any], seed: int = 0, n_queries: int = 2000, n_trai
     order = rng.permutation(len(y))
     train, rest = order[seen[order]][:n_train], order[~seen[order]]
     if len(rest) < 4:
-        raise ValueError(f"the {n_new} classes left for retrieval have {len(rest)} rows; give at least 4")
+        raise ValueError(
+            f"the {n_new} classes left for retrieval have {counted(len(rest), 'row')}; give at least 4"
+        )
     n_queries = min(n_queries, len(rest) // 4)
     return Split(train, rest[:n_queries], rest[n_queries:])
 
@@ -190,8 +195,8 @@ def _mixed_classes(y: NDArray[Any], seed: int, n_queries: int, n_train: int, new
     train = database[seen[database]][:n_train]
     if not len(asked) or not len(train):
         raise ValueError(
-            f"of {len(queries)} queries, {len(asked)} are of {'new' if new else 'known'} classes, and "
-            f"{len(train)} rows train; give more rows"
+            f"queries of {'new' if new else 'known'} classes: {len(asked)} of {len(queries)}, rows to train "
+            f"on: {len(train)}; give more rows"
         )
     return Split(train, asked, database)
 
@@ -202,7 +207,7 @@ def _draw_seen(y: NDArray[Any], rng: np.random.Generator) -> tuple[NDArray[np.bo
     n_seen = int(_SEEN_SHARE * len(classes))
     if n_seen < 2 or len(classes) - n_seen < 2:
         raise ValueError(
-            "a protocol of new classes trains on 3 of 4 classes and needs 2 others; "
-            f"the data have {len(classes)}; give at least 5"
+            "a protocol of new classes trains on three quarters of the classes and needs 2 others; the data "
+            f"have {counted(len(classes), 'class', 'classes')}; give at least 5"
         )
     return np.isin(class_index, rng.permutation(len(classes))[:n_seen]), len(classes) - n_seen

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structhash._numerics.optional import not_installed
-from structhash._numerics.validation import describe
+from structhash._numerics.validation import counted, describe
 from structhash.report.elements import Html, element
 
 __all__ = ["file_name", "image_files", "thumbnail"]
@@ -53,14 +53,14 @@ def image_files(folder: Path, n_rows: int, ids: NDArray[Any] | None = None) -> l
     """
     _import_pillow()
     names = sorted(each.name for each in folder.iterdir() if each.is_file() and _is_image(each))
-    held = f"{folder} holds {len(names)} image files for {n_rows} rows"
+    held = f"{folder} holds {counted(len(names), 'image file')} for {counted(n_rows, 'row')}"
     if ids is not None:
         wanted = [str(each) for each in ids]
-        return [folder / name for name in _named(names, wanted, "ids", held, ids.dtype.kind in "iu")]
+        return [folder / name for name in _named(names, wanted, "id", held, ids.dtype.kind in "iu")]
     if len(names) != n_rows:
         raise ValueError(f"{held}; give one a row, in the order of the rows by name")
     if all(re.fullmatch("[0-9]+", Path(name).stem) for name in names):
-        names = _named(names, [str(row) for row in range(n_rows)], "row numbers", held, True)
+        names = _named(names, [str(row) for row in range(n_rows)], "row number", held, True)
     else:
         _check_order(names, held)
     return [folder / name for name in names]
@@ -134,7 +134,8 @@ def _named(names: Sequence[str], ids: Sequence[str], kind: str, held: str, are_n
     lacking = [each for each in ids if each not in files]
     if lacking:
         raise ValueError(
-            f"{held}; no file for {len(lacking)} {kind}, such as {describe(lacking[0])}; give one for each"
+            f"{held}; no file for {counted(len(lacking), kind)}, such as {describe(lacking[0])}; give one for "
+            "each"
         )
     return [files[each][0] for each in ids]
 

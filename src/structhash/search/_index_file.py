@@ -30,6 +30,7 @@ class FileAbout(NamedTuple):
     weights: NDArray[Any] | None
     source: str | None
     settings: dict[str, Any]  # others of its class
+    codes_are_bits: bool = True
 
 
 class Table(NamedTuple):
@@ -98,6 +99,7 @@ def save_parts(path: str | os.PathLike[str], parts: Sequence[Block], about: File
     if about.weights is not None:
         arrays["weights"] = about.weights
     header = {"n_bits": n_bits, "source": about.source, **about.settings}
+    header |= {} if about.codes_are_bits else {"codes_are_bits": False}
     files.save(path, arrays, header, kind=about.kind, force=force)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from structhash._numerics.blocks import row_slices, rows_within
 from structhash._numerics.randomness import generator
-from structhash._numerics.validation import check_choice, check_count, check_positive, describe
+from structhash._numerics.validation import check_choice, check_count, check_positive, counted, describe
 from structhash.codes import PreparedQueries
 from structhash.search._checks import Ids, as_ids, check_k, refuse_repeated
 from structhash.search._text_ids import check_same_kind, holds_neighbour, no_ids, shown, spell_id
@@ -162,7 +162,9 @@ class Rescored:
         check_count("n_rows", n_rows)
         ids = self.index.ids
         if len(ids) < 5:
-            raise ValueError(f"the index has {len(ids)} codes; to hold rows out, give one with at least 5")
+            raise ValueError(
+                f"the index has {counted(len(ids), 'code')}; to hold rows out, give one with at least 5"
+            )
         drawn = generator(random_state).permutation(len(ids))[: min(n_rows, len(ids) // 5)]
         queries = self._rows(self._ranks_of(ids[drawn]))
         others = deepcopy(self.index)  # `remove` of a class elsewhere may change arrays in place
@@ -226,7 +228,8 @@ class Rescored:
             missing = asked[np.append(self._ids, self._ids[:1])[places] != asked]
         if missing.size:
             raise ValueError(
-                f"{missing.size} ids have no vector, such as {spell_id(missing[0])}; give vectors of all codes"
+                f"{counted(missing.size, 'id has', 'ids have')} no vector, such as {spell_id(missing[0])}; "
+                "give vectors of all codes"
             )
         ranks = np.full(ids.shape, -1, np.int64)
         ranks[there] = places
@@ -316,7 +319,10 @@ def choose_factor(
     k = check_k(k, len(asked), n)
     check_positive("recall", recall, most=1)
     if not len(asked) or n < k:
-        raise ValueError(f"{len(asked)} queries and {n} codes: give at least one query and {k} codes")
+        raise ValueError(
+            f"{counted(len(asked), 'query', 'queries')} and {counted(n, 'code')}: give at least one query and "
+            f"{counted(k, 'code')}"
+        )
     wanted, most = rescored._nearest_of_all(asked, k), -(-n // k)
     recalls: dict[int, float] = {}
 

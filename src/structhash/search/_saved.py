@@ -26,6 +26,7 @@ class SavedIndex:
 
     n_bits: int
     source: str | None
+    codes_are_bits: bool
     weights: NDArray[np.float64] | None
 
     def add(self, codes: NDArray[np.uint8], ids: ArrayLike | None = None) -> None:
@@ -48,7 +49,8 @@ class SavedIndex:
 
     def _about(self) -> FileAbout:
         """What its file says beside codes and ids."""
-        return FileAbout(self.kind, self.n_bits, self.weights, self.source, given_settings(self))
+        settings = given_settings(self)
+        return FileAbout(self.kind, self.n_bits, self.weights, self.source, settings, self.codes_are_bits)
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Save the index as one file, codes in ascending order of their ids.
@@ -85,6 +87,7 @@ class SavedIndex:
             raise ValueError(f"cannot read {path}: {error}") from None
         index._take((Block(table.codes, table.ids),))
         index.source = table.source
+        index.codes_are_bits = table.header.get("codes_are_bits") is not False
         return index
 
 

@@ -84,7 +84,7 @@ class SublinearIndex(StoredIndex):
             words["weights"] = self.weights
         Class = type(self)
         made = Class(self.n_bits, **words)
-        made._blocks, made.source = self._blocks, self.source
+        made._blocks, made.source, made.codes_are_bits = self._blocks, self.source, self.codes_are_bits
         return made
 
     def _read(self, queries: NDArray[np.uint8] | PreparedQueries) -> NDArray[np.uint8] | Tabled:

@@ -16,7 +16,7 @@ from structhash.search._checks import check_radius, check_weights
 from structhash.search._saved import SavedIndex, given_settings
 from structhash.search._text_ids import holds_neighbour, is_text
 
-__all__ = ["Index", "given_settings", "joined_source"]
+__all__ = ["Index", "all_bits", "given_settings", "joined_source"]
 
 
 class Index(SavedIndex):
@@ -45,6 +45,9 @@ class Index(SavedIndex):
         Other arguments of the class, all optional. Files keep those that were given. By default none.
     source : str or None
         Fingerprint of the model that made the codes, where it is known. Files keep it.
+    codes_are_bits : bool
+        Whether the codes may be compared bit by bit, True until it is set: numbers of centroids may not. Files
+        keep it, and the command line refuses codes as queries where it is False.
 
     Raises
     ------
@@ -63,6 +66,7 @@ class Index(SavedIndex):
     def __init__(self, n_bits: int, weights: ArrayLike | None = None) -> None:
         self.n_bits: int = check_n_bits(n_bits)
         self.source: str | None = None
+        self.codes_are_bits: bool = True
         self.weights: NDArray[np.float64] | None = None
         if weights is not None:
             if not self.takes_weights:
@@ -141,7 +145,7 @@ class Index(SavedIndex):
         """
         source = joined_source([self, other])
         self._take(other._parts())
-        self.source = source
+        self.source, self.codes_are_bits = source, all_bits([self, other])
 
     def search(
         self, codes: NDArray[np.uint8] | PreparedQueries, k: int, among: ArrayLike | None = None
@@ -269,3 +273,8 @@ def joined_source(indexes: Sequence[Index]) -> str | None:
         raise ValueError("the indexes hold codes of different models; encode the rows with one model")
     sources = {each.source for each in indexes if each.ntotal} or {first.source}
     return sources.pop() if len(sources) == 1 else None
+
+
+def all_bits(indexes: Sequence[Index]) -> bool:
+    """Whether the codes of several indexes may be compared bit by bit."""
+    return all(each.codes_are_bits for each in indexes)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from structhash.search._index_file import save_parts
-from structhash.search.base import Index, joined_source
+from structhash.search.base import Index, all_bits, joined_source
 
 __all__ = ["save_merged"]
 
@@ -48,4 +48,5 @@ def save_merged(indexes: Sequence[Index], path: str | os.PathLike[str], force: b
     """
     source = joined_source(indexes)
     parts = [part for index in indexes for part in index._parts()]
-    save_parts(path, parts, indexes[0]._about()._replace(source=source), force)
+    about = indexes[0]._about()._replace(source=source, codes_are_bits=all_bits(indexes))
+    save_parts(path, parts, about, force)

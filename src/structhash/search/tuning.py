@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structhash._numerics.validation import check_positive, describe
+from structhash._numerics.validation import check_positive, counted, describe
 from structhash.codes import PreparedQueries
 from structhash.search._checks import check_k
 from structhash.search._sublinear import SublinearIndex
@@ -103,7 +103,9 @@ def _check(index: SublinearIndex, queries: Any, recall: float) -> str:
         raise TypeError(f"index={describe(index)}: give an IVF or an HNSW; other indexes miss nothing")
     check_positive("recall", recall, most=1)
     if not len(index) or not len(queries):
-        raise ValueError(f"{len(index)} codes and {len(queries)} queries; give some of both")
+        raise ValueError(
+            f"{counted(len(index), 'code')} and {counted(len(queries), 'query', 'queries')}; give some of both"
+        )
     return setting
 
 

@@ -15,7 +15,10 @@ _MADE_BY = "structhash"
 
 def header(about: StoreInfo) -> str:
     """The text that a new table gets."""
-    return json.dumps({"made_by": _MADE_BY, **asdict(about)})
+    said = {"made_by": _MADE_BY, **asdict(about)}
+    if about.codes_are_bits:
+        del said["codes_are_bits"]
+    return json.dumps(said)
 
 
 def read_header(text: str | None, table: str) -> StoreInfo:
@@ -25,7 +28,8 @@ def read_header(text: str | None, table: str) -> StoreInfo:
     about = _ours(text)
     if about is None:
         raise ValueError(f"table {table!r} was not made by export; give another table (--table)")
-    return StoreInfo(about["n_bits"], about["ntotal"], about["id_kind"], about["source"])
+    are_bits = about.get("codes_are_bits") is not False
+    return StoreInfo(about["n_bits"], about["ntotal"], about["id_kind"], about["source"], are_bits)
 
 
 def check_replaced(text: str | None, table: str, replace: bool) -> bool:

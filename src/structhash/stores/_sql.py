@@ -5,6 +5,7 @@ A code is a value of the type BIT of SQL: a text of n_bits digits, whose digit j
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -61,7 +62,7 @@ class SQLStore(Store):
     def _about(self, connection: Any) -> StoreInfo:
         about = read_header(self._comment(connection), self.table)
         ((ntotal,),) = self._run(connection, f"SELECT count(*) FROM {self._quoted()}")
-        return StoreInfo(about.n_bits, ntotal, about.id_kind, about.source)
+        return dataclasses.replace(about, ntotal=ntotal)
 
     def _write(
         self, connection: Any, about: StoreInfo, codes: NDArray[np.uint8], ids: NDArray[Any], replace: bool

@@ -33,12 +33,15 @@ class StoreInfo:
         "numbers" or "text".
     source : str or None
         Fingerprint of the model that made the codes, where it is known.
+    codes_are_bits : bool
+        False for numbers of centroids, which are not compared bit by bit.
     """
 
     n_bits: int
     ntotal: int
     id_kind: str
     source: str | None
+    codes_are_bits: bool = True
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ class Store:
         ids: ArrayLike | None = None,
         *,
         source: str | None = None,
+        codes_are_bits: bool = True,
         replace: bool = False,
     ) -> None:
         """Make the table, with all codes or, when it fails or is killed, not at all.
@@ -86,6 +90,9 @@ class Store:
             numbers.
         source : str, optional
             Fingerprint of the model that made the codes.
+        codes_are_bits : bool
+            `HashEncoder.codes_are_bits` of the model. The table keeps it, and the command line refuses codes as
+            queries of a table where it is False.
         replace : bool
             Whether a table of this name that `export` made is replaced. A table of another program never is.
 
@@ -99,19 +106,25 @@ class Store:
         ImportError
             If the library of the database is not installed.
         """
-        about, table, sorted_ids = _checked(codes, n_bits, ids, source)
+        about, table, sorted_ids = _checked(codes, n_bits, ids, source, codes_are_bits)
         with self._connected(writes=True) as connection:
             self._write(connection, about, table, sorted_ids, replace)
 
     def append(
-        self, codes: NDArray[np.uint8], n_bits: int, ids: ArrayLike, *, source: str | None = None
+        self,
+        codes: NDArray[np.uint8],
+        n_bits: int,
+        ids: ArrayLike,
+        *,
+        source: str | None = None,
+        codes_are_bits: bool = True,
     ) -> None:
         """Add codes of the same model to the table: all of them or, when it fails or is killed, none.
 
         Parameters
         ----------
-        codes, n_bits, source
-            As in `export`. The table has codes of this length and this source.
+        codes, n_bits, source, codes_are_bits
+            As in `export`. The table has codes of this length, this source and this kind.
         ids : array of shape (n,)
             Numbers or text, as the store has them. Unique, none of them in the store.
 
@@ -123,7 +136,7 @@ class Store:
             As in `export`.
         """
         _check_given(ids)
-        about, table, sorted_ids = _checked(codes, n_bits, ids, source)
+        about, table, sorted_ids = _checked(codes, n_bits, ids, source, codes_are_bits)
         with self._connected(writes=True) as connection:
             self._wait_for_writers(connection)
             _check_same(self._about(connection), about)
@@ -239,7 +252,7 @@ class Store:
 
 
 def _checked(
-    codes: NDArray[np.uint8], n_bits: int, ids: ArrayLike | None, source: str | None
+    codes: NDArray[np.uint8], n_bits: int, ids: ArrayLike | None, source: str | None, codes_are_bits: bool
 ) -> tuple[StoreInfo, NDArray[np.uint8], NDArray[Any]]:
     """What codes are, and the codes and ids in ascending order of ids; errors if one of these is not valid."""
     if not isinstance(source, str | None):
@@ -247,7 +260,8 @@ def _checked(
     index = Exact(check_n_bits(n_bits))
     index.add(codes, ids)
     kind = "text" if index.id_kind == "text" else "numbers"
-    return StoreInfo(index.n_bits, len(index), kind, source), index.table()[0], index.ids
+    about = StoreInfo(index.n_bits, len(index), kind, source, codes_are_bits)
+    return about, index.table()[0], index.ids
 
 
 def _check_given(ids: ArrayLike | None) -> None:
@@ -267,6 +281,10 @@ def _check_same(there: StoreInfo, added: StoreInfo) -> None:
             f"the table has codes of {_model(there)}, got codes of {_model(added)}; give codes of one "
             "model, and name it (source; on the command line, index --model)"
         )
+    if added.codes_are_bits != there.codes_are_bits:
+        raise ValueError(
+            f"the table has codes that are {_meaning(there)}, got {_meaning(added)}; give codes of one model"
+        )
     if added.ntotal and added.id_kind != there.id_kind:
         raise TypeError(
             f"this store has ids that are {there.id_kind}, got {added.id_kind}; give {there.id_kind}"
@@ -276,3 +294,8 @@ def _check_same(there: StoreInfo, added: StoreInfo) -> None:
 def _model(about: StoreInfo) -> str:
     """The model of codes, for messages."""
     return "an unnamed model" if about.source is None else f"model {about.source}"
+
+
+def _meaning(about: StoreInfo) -> str:
+    """What codes are, for messages."""
+    return "bits" if about.codes_are_bits else "numbers of centroids"

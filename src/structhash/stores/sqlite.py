@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -64,7 +65,7 @@ class SQLite(Store):
     def _about(self, connection: Any) -> StoreInfo:
         about = read_header(self._comment(connection), self.table)
         ((ntotal,),) = connection.execute(f"SELECT count(*) FROM {self._quoted()}")
-        return StoreInfo(about.n_bits, ntotal, about.id_kind, about.source)
+        return dataclasses.replace(about, ntotal=ntotal)
 
     def _write(
         self, connection: Any, about: StoreInfo, codes: NDArray[np.uint8], ids: NDArray[Any], replace: bool

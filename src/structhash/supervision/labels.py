@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from structhash._numerics.labels import labels_in_use, read_labels, share_a_label
 from structhash._numerics.memory import allocate
-from structhash._numerics.validation import describe
+from structhash._numerics.validation import counted, describe
 from structhash.pair_weights import Comparisons
 from structhash.supervision._draw import draw_some, make_comparisons
 from structhash.supervision._nearest import (
@@ -195,12 +195,13 @@ def check_classes(
     """The class index of each row, and the rows of each class; ValueError where labels tell no rows apart."""
     n, sizes = len(index), np.bincount(index)
     if len(values) < 2:
-        raise ValueError(f"all {n} rows have the label {values.tolist()[0]!r}; give at least 2 classes")
+        who = "the only row has" if n == 1 else f"all {n} rows have"
+        raise ValueError(f"{who} the label {values.tolist()[0]!r}; give at least 2 classes")
     if sizes.max() == 1:
         raise ValueError(f"each of the {n} rows has a label of its own; at least one class needs 2 rows")
     if values.dtype.kind == "i" and len(values) > 2 and values[0] == -1:
         logger.warning(
-            "the label -1 is a class like any other, of %d rows; give rows that have no label as unlabeled=",
-            sizes[0],
+            "the label -1 is a class like any other, of %s; give rows that have no label as unlabeled=",
+            counted(sizes[0], "row"),
         )
     return index, sizes
