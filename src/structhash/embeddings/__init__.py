@@ -4,7 +4,7 @@ An embedding turns rows into vectors and gives, for the partners of each point, 
 of being alike is distributed over them. Codes that follow the targets (`structhash.masters.listwise`) rank as
 the embedding does, in a few bits.
 
-`posterior` suits the classes of the training rows, `multilabel` suits rows with several labels, `metric` and
-`manifold` suit other classes, `mixture` suits both kinds of classes in one database, and `centered` suits rows
-without labels.
+`posterior` suits the classes of the training rows, `multilabel` suits rows with several labels, `metric`,
+`manifold` and `class_directions` suit other classes, `mixture` suits both kinds of classes in one database, and
+`centered` suits rows without labels.
 """

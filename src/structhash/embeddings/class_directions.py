@@ -63,7 +63,8 @@ class ClassDirections(FactoredEmbedding):
         Field("trust", ("n_classes",), least=0, most=1),
         Field("profile", ("n_classes",)),
     )
-    self_weight: float = 8.0
+    n_nearest: int = 32
+    self_weight: float = 16.0
 
     def fit(
         self,
