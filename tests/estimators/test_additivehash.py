@@ -352,7 +352,7 @@ def test_a_file_whose_later_bytes_have_class_numbers_is_refused(labelled, tmp_pa
     arrays["centroids_"] = arrays["centroids_"].copy()
     arrays["centroids_"][1, 0, 7] = 0.5  # the last class number: that of new classes
     container.save(tmp_path / "m", arrays, header, "model", force=True)
-    with pytest.raises(ValueError, match="'centroids_' has class numbers in other bytes than the first"):
+    with pytest.raises(ValueError, match="not only the first byte of 'centroids_' is for classes"):
         load_model(tmp_path / "m")
 
 

@@ -8,6 +8,7 @@ from sklearn.utils import shuffle
 
 from structhash import AdditiveHash, DistilHash, load_model
 from structhash.embeddings.multilabel import Multilabel
+from structhash.estimators import additivehash
 from structhash.io import container
 from structhash.search import Exact
 
@@ -67,6 +68,13 @@ def test_the_rows_that_are_searched_may_be_given(model):
     assert mean_average_precision(distances_of(given, X[QUERIES], X[ROWS])) > 0.93
 
 
+@pytest.mark.parametrize(("n_unlabeled", "expected"), [(300, 100), (50, 50 + 100)])
+def test_rows_of_x_are_learned_from_where_unlabeled_has_fewer(monkeypatch, n_unlabeled, expected):
+    monkeypatch.setattr(additivehash, "_MAX_POINTS", 100)
+    learned = additivehash._Points.from_labels(X[:200], SETS[:200], X[:n_unlabeled], np.random.default_rng(0))
+    assert len(learned.vectors) == expected
+
+
 def test_a_model_comes_back_from_a_file(model, tmp_path):
     assert model.about()["embedding"] == "multilabel"
     assert not model.has_class_byte_
@@ -84,8 +92,8 @@ def test_a_model_comes_back_from_a_file(model, tmp_path):
     ("name", "message"),
     [
         ("mixture", "less than its class stores"),
-        ("centered", "'embedding_name_' is 'centered'; give one of mixture, class_directions, multilabel"),
-        (None, "'embedding_name_' is ''"),
+        ("centered", "'embedding_name_' is 'centered'; fit the model again"),
+        (None, "'embedding_name_' is missing, as in models of earlier versions"),
     ],
 )
 def test_a_file_that_names_another_embedding_is_refused(model, tmp_path, name, message):

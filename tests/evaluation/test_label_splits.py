@@ -104,7 +104,7 @@ def test_the_pairs_are_drawn_by_the_seed():
     assert len(drawn) == 10
 
 
-@pytest.mark.parametrize("n_classes", [1, 2])
-def test_two_classes_are_too_few_to_merge(n_classes):
-    with pytest.raises(ValueError, match=f"the data have {n_classes} class(es)?; give at least 3"):
+@pytest.mark.parametrize(("n_classes", "found"), [(1, "1 class"), (2, "2 classes")])
+def test_two_classes_are_too_few_to_merge(n_classes, found):
+    with pytest.raises(ValueError, match=f"the data have {found}; give at least 3"):
         coarse_labels(labels([9] * n_classes))

@@ -110,5 +110,6 @@ def _index_facts(path: Path) -> dict[str, Any]:
         "ids": index.id_kind,
         "weighted": index.weights is not None,
         **given_settings(index),
+        "codes are": "bits" if index.codes_are_bits else "numbers of centroids",
         "model": index.source,
     }

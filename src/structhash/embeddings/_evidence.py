@@ -1,4 +1,4 @@
-"""What `Mixture` says of rows: class probabilities, the chance of a known class, and places in the graph."""
+"""What is known of rows: class probabilities, the chance of a known class, and places in the graph."""
 
 from __future__ import annotations
 

@@ -50,7 +50,8 @@ _MAX_POINTS = 10_000  # rows to learn from where there are labels: each is embed
 _LEAST_NORMAL = 2000  # random rows to learn from beside the rows of X, if these are fewer
 _STATE = "embedding_state_"
 _LEAST_BITS = 16  # to keep a byte for the class: one byte must say more
-_LARGEST_FACTOR = 1.01  # of a row; more than 1 by rounding
+_LARGEST_MEAN = 1.01  # of a factor; those of rows are from -1 to 1, up to rounding
+_LARGEST_SCALE = 32.0  # of factors, those of random rows included
 _MAX_NUMBERS = 1 << 26  # of the rows that are learned from, unless these are very wide
 
 
@@ -80,8 +81,8 @@ class AdditiveHash(CentroidEncoder):
 
     Without `unlabeled`, the distance compares how much rows are like each of the known classes
     (`structhash.embeddings.class_directions`). That also says much of rows of new classes. The vectors are
-    also learned from random rows (`structhash.training.normal_rows`). Known classes are found a little less
-    well than by `DistilHash`.
+    also learned from random rows (`structhash.training.normal_rows`). Known classes are found less
+    well than by `DistilHash`, above all where they are seldom sure.
 
     Where rows have several labels, the vectors are label probabilities (`structhash.embeddings.multilabel`),
     and the distance says how many labels a query and a row are expected to share.
@@ -180,8 +181,8 @@ class AdditiveHash(CentroidEncoder):
         y : array (n,), (n, L) or None
             A label a row, or 0/1 indicators of L labels, as `DistilHash` takes them.
         unlabeled : array (m, d), optional
-            Rows like those to be searched, such as the database itself, maybe of classes that y lacks. Vectors
-            are then learned from these rows; y defines which rows are alike. Their unit is that of X.
+            Rows like those to be searched, such as the database itself, maybe of classes that y lacks; in the
+            unit of X. Vectors are learned from them, and from X where they have fewer rows of known classes.
 
         Returns
         -------
@@ -317,24 +318,25 @@ class AdditiveHash(CentroidEncoder):
 def _embedding(name: str, n_points: int = _MAX_POINTS) -> FactoredEmbedding:
     """The embedding with this name; ValueError if there is none."""
     if name not in _EMBEDDINGS:
-        raise ValueError(f"'embedding_name_' is {name!r}; give one of {', '.join(_EMBEDDINGS)}")
+        given = "is missing, as in models of earlier versions" if not name else f"is {name!r}"
+        raise ValueError(f"'embedding_name_' {given}; fit the model again")
     return _EMBEDDINGS[name](n_points=n_points)
 
 
 def _refuse_class_numbers(of_later_bytes: NDArray[np.float32]) -> None:
     """ValueError unless the class numbers of all bytes but the first are 0; `FirstByteCoder` relies on it."""
-    if of_later_bytes.any():
+    if of_later_bytes.any() or not of_later_bytes.size:
         raise ValueError(
-            "'centroids_' has class numbers in other bytes than the first, though 'has_class_byte_' is true"
+            "'has_class_byte_' is true, but not only the first byte of 'centroids_' is for classes"
         )
 
 
 def _refuse_far(mean: NDArray[Any], scale: float) -> None:
-    """ValueError unless factors of rows, which are from -1 to 1, can have this mean and unit."""
-    if not (np.abs(mean).max(initial=0) <= _LARGEST_FACTOR and scale <= 4 * _LARGEST_FACTOR):
+    """ValueError unless factors of rows can have this mean and unit."""
+    if not (np.abs(mean).max(initial=0) <= _LARGEST_MEAN and scale <= _LARGEST_SCALE):
         raise ValueError(
             f"'mean_' holds numbers from {mean.min():g} to {mean.max():g}, and 'scale_' is {scale:g}; factors "
-            "of rows are from -1 to 1"
+            f"of rows are from -1 to 1, and the unit is at most {_LARGEST_SCALE:g}"
         )
 
 
@@ -368,14 +370,15 @@ class _Points(NamedTuple):
         unlabeled: NDArray[Any] | None,
         rng: np.random.Generator,
     ) -> _Points:
-        """Factors of rows of `unlabeled`, where it is given, else of X (n, d)."""
+        """Factors of `unlabeled`, and of X where it has few known rows; without it, of X and random rows."""
         n_points = min(_MAX_POINTS, rows_within(3 * X.shape[1], _MAX_NUMBERS))
         name = _name_of_embedding(labels, unlabeled)
         embedding = _embedding(name, n_points)
         state, vectors, left_out = embed_points(embedding, X, labels, unlabeled, rng).embedded
-        if unlabeled is not None and len(vectors) * embedding.known_share(vectors, state) < len(X):
-            labelled = embedding.embed(X, state) if left_out is None else left_out.vectors
-            vectors = np.vstack([vectors, labelled])  # codes are to describe rows of known classes, too
+        if unlabeled is not None and len(unlabeled) * embedding.known_share(vectors, state) < len(X):
+            drawn = sample_rows(len(X), n_points, rng)
+            labelled = embedding.embed(X[drawn], state) if left_out is None else left_out.vectors
+            vectors = np.vstack([vectors, labelled])
         factors = embedding.factors(vectors, state)
         if name == "class_directions":
             factors = np.vstack([factors, normal_rows(factors, max(len(factors), _LEAST_NORMAL), rng)])

@@ -95,8 +95,8 @@ class DistilHash(QueryMappingEncoder):
         Length of the code.
     embedding : str or piece
         What is distilled, ``names("embeddings")``. ``"posterior"``, class probabilities, serves the classes
-        that y has. ``"multilabel"`` serves rows with several labels. ``"manifold"`` (with `unlabeled` rows),
-        ``"metric"`` (with few of them) and ``"class_directions"`` (without) serve classes that y lacks.
+        that y has. ``"multilabel"`` serves rows with several labels. ``"manifold"`` (with `unlabeled` rows) and
+        ``"metric"`` (without) serve classes that y lacks. ``"class_directions"`` is that of `AdditiveHash`.
         ``"mixture"`` (with `unlabeled` rows) serves both in one database, and few labels. ``"centered"`` needs
         no labels. ``"auto"`` chooses by labels and `unlabeled` rows (`training.embedding_choice`); to
         ``"posterior"`` it adds row bits (`training.row_bits`). `embedding_` and the log report the choice.

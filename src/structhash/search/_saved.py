@@ -26,7 +26,7 @@ class SavedIndex:
 
     n_bits: int
     source: str | None
-    codes_are_bits: bool
+    codes_are_bits: bool = True
     weights: NDArray[np.float64] | None
 
     def add(self, codes: NDArray[np.uint8], ids: ArrayLike | None = None) -> None:

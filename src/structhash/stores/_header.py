@@ -15,10 +15,7 @@ _MADE_BY = "structhash"
 
 def header(about: StoreInfo) -> str:
     """The text that a new table gets."""
-    said = {"made_by": _MADE_BY, **asdict(about)}
-    if about.codes_are_bits:
-        del said["codes_are_bits"]
-    return json.dumps(said)
+    return json.dumps({"made_by": _MADE_BY, **asdict(about)})
 
 
 def read_header(text: str | None, table: str) -> StoreInfo:
@@ -28,7 +25,7 @@ def read_header(text: str | None, table: str) -> StoreInfo:
     about = _ours(text)
     if about is None:
         raise ValueError(f"table {table!r} was not made by export; give another table (--table)")
-    are_bits = about.get("codes_are_bits") is not False
+    are_bits = about.get("codes_are_bits") is not False  # tables of earlier versions do not say
     return StoreInfo(about["n_bits"], about["ntotal"], about["id_kind"], about["source"], are_bits)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from structhash._numerics.validation import describe
+from structhash._numerics.validation import check_flag, describe
 from structhash.codes import PreparedQueries, check_n_bits
 from structhash.search import Exact, check_k, check_queries
 
@@ -257,10 +257,11 @@ def _checked(
     """What codes are, and the codes and ids in ascending order of ids; errors if one of these is not valid."""
     if not isinstance(source, str | None):
         raise TypeError(f"source={describe(source)}: give the text of HashEncoder.fingerprint(), or None")
+    check_flag("codes_are_bits", codes_are_bits)
     index = Exact(check_n_bits(n_bits))
     index.add(codes, ids)
     kind = "text" if index.id_kind == "text" else "numbers"
-    about = StoreInfo(index.n_bits, len(index), kind, source, codes_are_bits)
+    about = StoreInfo(index.n_bits, len(index), kind, source, bool(codes_are_bits))
     return about, index.table()[0], index.ids
 
 
@@ -283,7 +284,8 @@ def _check_same(there: StoreInfo, added: StoreInfo) -> None:
         )
     if added.codes_are_bits != there.codes_are_bits:
         raise ValueError(
-            f"the table has codes that are {_meaning(there)}, got {_meaning(added)}; give codes of one model"
+            f"the table says that its codes are {_meaning(there)}, got {_meaning(added)}; give codes of one "
+            "model, and export a table of an earlier version again"
         )
     if added.ntotal and added.id_kind != there.id_kind:
         raise TypeError(

@@ -161,8 +161,8 @@ def warn_without_unlabeled(
     """
     if embedding.wants_unlabeled and labels is not None and unlabeled is None:
         logger.warning(
-            "embedding=%r learns from rows like those to be searched: give unlabeled=, or take "
-            "'class_directions', which is better where there are only the labelled rows",
+            "embedding=%r learns from rows like those to be searched: give unlabeled=, or take 'metric', which "
+            "is better where there are only the labelled rows",
             spell(embedding),
         )
 
