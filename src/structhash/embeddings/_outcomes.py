@@ -12,6 +12,7 @@ from scipy.special import expit, log_expit, logit
 
 from structhash._numerics.blocks import spread_rows
 
+LEAST_SLOPE = 0.01  # of log-odds over scores around the prior, whose root mean square is 1
 LOG_SHARPNESS = (-1.0, 6.0)  # bounds of the logarithm of the factor in the softmax
 MAX_LINK_SCORES = 400_000  # by which the log-odds of labels are calibrated
 NEWTON_STEPS, MAX_HALVINGS = 25, 30
@@ -143,9 +144,10 @@ class LabelSets(Outcomes):
         """See `Outcomes.calibrate`.
 
         The log-odds of a label are a (score - prior) + b logit(prior) + c, with the same a, b and c for all
-        labels, and a >= 0. The loss of a row is the sum over the labels; it is convex in the three numbers, so
-        a is 0 where the least loss of all has a < 0. Scores of noise ask for that: a row that is left out has
-        lower scores for its own labels, and a < 0 would turn what the fit says of it into its opposite.
+        labels. The loss of a row is the sum over the labels. It is convex in the three numbers. Scores of noise
+        ask for a < 0: a row that is left out has lower scores for its own labels. That would turn what the fit
+        says of a row into its opposite, so a is then `LEAST_SLOPE` over the typical score, and the log-odds
+        hardly depend on the row.
         """
         judges = spread_rows(len(scores), max(1, MAX_LINK_SCORES // len(self.prior)))
         scores, labels, odds = scores[judges], self.labels[judges], logit(self.prior)
@@ -154,8 +156,9 @@ class LabelSets(Outcomes):
         features[1] = 1.0
         features[2] = (scores - self.prior).ravel()
         loss, (b, c, a) = _logistic_regression(features, labels.ravel())
-        if a < 0:
-            a, (loss, (b, c)) = 0.0, _logistic_regression(features[:2], labels.ravel())
+        least = LEAST_SLOPE / max(float(np.sqrt((features[2] ** 2).mean())), MIN_UNIT)
+        if a < least:
+            a, (loss, (b, c)) = least, _logistic_regression(features[:2], labels.ravel(), least * features[2])
         return loss / len(scores), Link(a, b * odds + c - a * self.prior)
 
     def sureness(self, scores: NDArray[np.float64], link: Link) -> NDArray[np.float64]:
@@ -167,9 +170,9 @@ class LabelSets(Outcomes):
 
 
 def _logistic_regression(
-    features: NDArray[np.float64], true: NDArray[np.bool_]
+    features: NDArray[np.float64], true: NDArray[np.bool_], offset: NDArray[np.float64] | float = 0.0
 ) -> tuple[float, NDArray[np.float64]]:
-    """The least sum over k of -log p(true_k), where logit p = w'features (m, k); and w.
+    """The least sum over k of -log p(true_k), where logit p = w'features (m, k) + offset (k,); and w.
 
     Newton's method begins at w = (1, 0, ...) and halves a step until the loss falls. Where the loss has no
     minimum, because w separates what is true, the search ends after `NEWTON_STEPS`.
@@ -180,7 +183,7 @@ def _logistic_regression(
     scaled = features / units[:, None]
 
     def at(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        logits = w @ scaled
+        logits = w @ scaled + offset
         losses = np.maximum(-signs * logits, 0) + np.log1p(np.exp(-np.abs(logits)))  # faster than log_expit
         return float(losses.sum()), logits
 

@@ -28,7 +28,7 @@ class Multilabel(FactoredEmbedding):
 
     Two rows are alike by the number of labels that they are expected to share, sum_l p(l | x) p(l | y). The
     scores f are a ridge regression of label indicators on Gaussian similarities to training rows. The log-odds
-    of label l are a f_l + b logit(share of l) + c, with a >= 0. The labels choose the bandwidth, the ridge, a,
+    of label l are a f_l + b logit(share of l) + c, with a > 0. The labels choose the bandwidth, the ridge, a,
     b, c, and whether rows are compared by their directions, by their positions or by both: the choice maximises
     the likelihood of the training labels, where each row is left out of its own regression (a closed form).
     Bits are learned from these left-out probabilities.
@@ -78,12 +78,6 @@ class Multilabel(FactoredEmbedding):
             raise ValueError("the embedding 'multilabel' learns from labels; give labels")
         Y = labels[:, None] == np.arange(labels.max() + 1) if labels.ndim == 1 else labels
         found = fit_logits(X, LabelSets.of(Y), points, unlabeled, self.n_anchors, 1.0, rng)
-        if not found.state["coef"].any():
-            raise ValueError(
-                f"X does not predict the labels: each of {len(found.left_out)} rows was predicted from the "
-                "others, no better than by the shares of the labels; check that row i of y belongs to row i of "
-                "X, give more rows with labels, or fit without labels"
-            )
         dtype = float_type(X.dtype)
         state = {name: array.astype(dtype, order="C") for name, array in found.state.items()}
         if unlabeled is None:
