@@ -10,12 +10,11 @@ of a class, and r its mean over p(c | x). The soft part is made of the square ro
 probabilities. Their mean is taken off, and the rest is scaled to length 1. It says which other classes a row
 is like, so it orders rows whose class is the same or doubtful.
 
-A query of a known class asks for rows of that class first. A query of a new class asks for
-rows of new classes that are near in the graph. Take the first two terms alone, where labels are trusted
-fully. A query of k = 1/2 then counts a sure row of its class and a row of a new class alike, 1/2 each. At k =
-1 a sure row of its class counts 4, and at k = 0 a row of a new class counts 1. The root lets doubtful rows
-keep most of their class. The graph counts less where the labels are trusted: there the order inside a class
-is that of the vectors.
+A query of a known class asks for rows of that class first. A query of a new class asks for rows of new classes
+that are near in the graph. Take the first two terms alone, where labels are trusted fully. A query of k = 1/2
+then counts a sure row of its class and a row of a new class alike, 1/2 each. At k = 1 a sure row of its class
+counts 4, and at k = 0 a row of a new class counts 1. The root lets doubtful rows keep most of their class. The
+graph counts less where the labels are trusted: there the order inside a class is that of the vectors.
 """
 
 from __future__ import annotations
@@ -25,12 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "MOST_ALIKE",
-    "FactorParts",
-    "query_factors",
-    "row_factors",
-]
+__all__ = ["MOST_ALIKE", "FactorParts", "query_factors", "row_factors"]
 
 _CLASS_WEIGHT = 4.0
 _SOFT_WEIGHT = 0.6
