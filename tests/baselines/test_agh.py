@@ -99,6 +99,7 @@ def test_graph_in_two_pieces():
     assert not bits[:, 7:].any()
 
 
+@pytest.mark.filterwarnings("ignore:most rows of X")
 def test_far_rows_and_ties(digits):
     X = digits[0]
     encoder = AGH(n_bits=16, n_anchors=30, random_state=0).fit(X)

@@ -145,7 +145,7 @@ def test_settings_after_a_fit_do_not_change_codes(cls):
 
 
 @pytest.mark.parametrize("cls", EACH)
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore:most rows of X")
 def test_rows_that_are_too_far_to_search_with_are_refused(cls):
     encoder = cls(8, random_state=0).fit(1e-200 * X[:300].astype(float))
     far = np.full((1, 64), 1e300)

@@ -82,6 +82,15 @@ def test_codes_of_blocks_are_those_of_all_rows(machine, here, tmp_path, monkeypa
         np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), load_model(model).encode(rows))
 
 
+@pytest.mark.filterwarnings("ignore:many of these rows", "default:most rows of X")
+def test_rows_in_another_unit_are_warned_of_once(run, here, tmp_path, monkeypatch):
+    monkeypatch.setattr("structhash.io.formats.base._MAX_NUMBERS_IN_BLOCK", 1024 * 64)
+    np.save(tmp_path / "x.npy", np.tile(10 * X, (3, 1)))  # 6 blocks
+    found = run("encode", "m", tmp_path / "x.npy", "-o", tmp_path / "c.structhash")
+    assert found.exit_code == 0
+    assert found.stderr.count("warning: most rows of X are over 2 times as long") == 1
+
+
 @pytest.mark.filterwarnings("ignore:many of these rows")  # 60 to 200 rows by other writers train
 @pytest.mark.parametrize("name", ["x.npy", "x.npz"])
 def test_nan_in_the_last_block_leaves_no_file(run, here, tmp_path, monkeypatch, name):

@@ -176,6 +176,7 @@ def test_strange_rows_find_codes_at_the_least_distance(case, n_bits):
     np.testing.assert_allclose(least[np.arange(len(part)), first], least.min(axis=1), rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:most rows of X")
 def test_queries_too_far_out_to_tell_codes_apart_are_refused(encoder):
     far = X[:3] * np.array([[1], [1e6], [1]])
     assert encoder.encode(far).shape == (3, 4)

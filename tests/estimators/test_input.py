@@ -377,6 +377,7 @@ def peak_of(action):
     return peak
 
 
+@pytest.mark.filterwarnings("ignore:most rows of X")  # uint8 has no negative numbers, so rows are long
 @pytest.mark.slow
 @pytest.mark.parametrize("family", names("families"))
 @pytest.mark.parametrize("dtype", ["float16", "uint8", "float32", "float64"])

@@ -244,11 +244,16 @@ class _LogLines(logging.Handler):
 def _spoken_warnings() -> Iterator[None]:
     """Print warnings of the library's log, and Python's, as "warning: ..." lines inside the block.
 
-    On a terminal, a line also says that code is being compiled.
+    Each of Python's is printed once, though every block of rows may give it. On a terminal, a line also says
+    that code is being compiled.
     """
 
+    said: set[str] = set()
+
     def showwarning(message: Warning | str, *rest: Any, **more: Any) -> None:
-        say("warning", str(message))
+        if str(message) not in said:
+            said.add(str(message))
+            say("warning", str(message))
 
     logger, handler = logging.getLogger("structhash"), _LogLines(logging.WARNING)
     kernels, notes = logging.getLogger("structhash.kernels"), _LogLines(logging.INFO)

@@ -16,6 +16,7 @@ _COMMON = (
     Field("column_names_", ("n_features",), "names", optional=True),
     Field("weights_", ("n_bits",), least=0),
     Field("history_", ("n_records",), "records"),
+    Field("row_lengths_", ("two",), least=0, optional=True),
     Field("reader_recalls_", ("two",), least=0, most=1, optional=True),
 )  # what every estimator has
 

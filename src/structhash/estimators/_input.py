@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,9 +15,10 @@ from sklearn.utils.validation import validate_data
 from structhash._numerics.blocks import as_floats, float_type, row_slices
 from structhash._numerics.matrices import check_finite_rows, open_matrix
 from structhash._numerics.validation import join_names
+from structhash.estimators._unit import doubt_unit, extreme_lengths
 from structhash.supervision import Labels, Qrels, Supervision
 
-_ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_", "column_names_")
+_ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_", "column_names_", "row_lengths_")
 
 
 class CheckedInput(NamedTuple):
@@ -28,7 +30,7 @@ class CheckedInput(NamedTuple):
         As `training_rows` gives them: codes depend on the numbers alone.
     columns : dict
         ``n_features_in_`` and, where the columns have names other than 0, 1, 2, ..., ``column_names_``;
-        where all names are text, also ``feature_names_in_``.
+        where all names are text, also ``feature_names_in_``. ``row_lengths_``, too.
     """
 
     X: NDArray[Any]
@@ -63,6 +65,7 @@ def check_input(estimator: BaseEstimator, X: Any, keep: bool, magnitudes: tuple[
     names = _names_in(X, rows.shape[1])
     if names is not None and ("feature_names_in_" in vars(probe) or names != _numbered_names(len(names))):
         probe.column_names_ = names
+    probe.row_lengths_ = extreme_lengths(rows)
     return CheckedInput(rows, columns_of(probe))
 
 
@@ -119,6 +122,14 @@ def open_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
     if names is not None:
         _check_names(names, estimator.column_names_)
     return opened
+
+
+def open_in_unit(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
+    """`open_rows`, with a warning where rows are far longer or shorter than the training rows."""
+    rows = open_rows(estimator, X)
+    if doubt := doubt_unit("X", rows, estimator.row_lengths_):
+        warnings.warn(f"{doubt}; give rows in the unit of the training rows", stacklevel=3)
+    return rows
 
 
 def _names_in(X: Any, n_columns: int) -> list[str] | None:

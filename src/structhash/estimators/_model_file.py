@@ -86,7 +86,8 @@ def checksum(model: Any) -> str:
     """A text that identifies what a model does; see `HashEncoder.fingerprint`."""
     arrays, plain = model._to_arrays()
     settings = {name: spell(value) for name, value in model.get_params(deep=False).items()}
-    names = ("column_names_", "feature_names_in_", "history_", "reader_recalls_", "random_state", "n_jobs")
+    about_rows = ("column_names_", "feature_names_in_", "row_lengths_", "reader_recalls_")
+    names = (*about_rows, "history_", "random_state", "n_jobs")
     arrays = {name: array for name, array in arrays.items() if name not in names}
     about = [
         type(model).__name__,

@@ -13,12 +13,12 @@ from structhash._numerics.blocks import as_floats, row_slices
 from structhash._numerics.matrices import check_finite_rows
 from structhash._numerics.validation import counted
 from structhash.estimators._input import CheckedInput, open_beside, training_rows
+from structhash.estimators._unit import doubt_unit
 
 logger = logging.getLogger("structhash")
 
 MIN_ROWS = 50  # fewer describe the rows to be searched too poorly
 MAX_RATIO = 1000.0  # of the size of a typical unlabeled row to that of X, or back: above it, the units differ
-SUSPICIOUS_RATIO = 100.0
 
 
 def check_unlabeled(estimator: BaseEstimator, checked: CheckedInput, unlabeled: Any) -> NDArray[Any]:
@@ -50,18 +50,20 @@ def check_unlabeled(estimator: BaseEstimator, checked: CheckedInput, unlabeled: 
             "unlabeled has %d rows, too few to describe a database; give some hundreds or more, or none",
             len(rows),
         )
-    _check_units(_typical_size(rows), _typical_size(checked.X))
+    _refuse_other_unit(_typical_size(rows), _typical_size(checked.X))
+    if doubt := doubt_unit("unlabeled", rows, checked.columns["row_lengths_"]):
+        logger.warning("%s; check that both are in the same unit", doubt)
     return rows
 
 
-def _check_units(size: float, own: float) -> None:
-    """Refuse unlabeled rows whose typical size is far from that of X; warn where it is suspicious."""
+def _refuse_other_unit(size: float, own: float) -> None:
+    """Refuse unlabeled rows whose typical size is very far from that of X."""
     apart = max(size, own) / max(min(size, own), np.finfo(float).tiny)
-    message = f"a typical row of unlabeled reaches {size:.3g} where one of X reaches {own:.3g}"
     if apart > MAX_RATIO:
-        raise ValueError(f"{message}; give both in the same unit")
-    if apart > SUSPICIOUS_RATIO:
-        logger.warning("%s: check that both are in the same unit", message)
+        raise ValueError(
+            f"a typical row of unlabeled reaches {size:.3g} where one of X reaches {own:.3g}; give both in the "
+            "same unit"
+        )
 
 
 def _typical_size(rows: NDArray[Any]) -> float:

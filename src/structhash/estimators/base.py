@@ -17,7 +17,7 @@ from structhash._numerics.validation import check_list, describe
 from structhash.codes import PreparedQueries, code_distances, prepared_distances, unpack
 from structhash.codes.encoding import encode_by_bits, encode_by_planes
 from structhash.estimators._fitted import check_attributes
-from structhash.estimators._input import CheckedInput, check_input, open_rows
+from structhash.estimators._input import CheckedInput, check_input, open_in_unit
 from structhash.estimators._model_file import checksum, write_model
 from structhash.estimators._reader_choice import reader_recalls
 from structhash.estimators._reading import prepare
@@ -48,8 +48,9 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         Parameters
         ----------
         X : array (n, d)
-            Numbers of any type, in the unit of the training rows: nothing refuses rows in another unit, but
-            their codes are meaningless. A numpy array or a memory map is read in blocks and never copied whole.
+            Numbers of any type, in the unit of the training rows. Codes of rows in another unit mean nothing:
+            there is a warning where most rows are over twice as long as the longest training row, or under half
+            as long as the shortest. A numpy array or a memory map is read in blocks and never copied whole.
         n_bits : int, optional
             Give only the first bits; all by default.
 
@@ -63,7 +64,8 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         ValueError
             If n_bits is not between 1 and the number learned, or X has another width or numbers not finite.
         """
-        return self._encode(X, self._check_prefix(n_bits))
+        n_bits = self._check_prefix(n_bits)
+        return self._encode_opened(open_in_unit(self, X), n_bits)
 
     def encode_queries(self, X: Any, n_bits: int | None = None) -> NDArray[np.uint8]:
         """Packed codes of queries X (q, d), for search among the codes that `encode` gives.
@@ -79,7 +81,7 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
                 f"codes of {type(self).__name__} are numbers, not bits that a query could share: search with "
                 "prepare_queries(Q), on the command line with --reader auto"
             )
-        return self._encode(X, n_bits, queries=self.queries_differ(n_bits))
+        return self._encode_opened(open_in_unit(self, X), n_bits, queries=self.queries_differ(n_bits))
 
     def prepare_queries(self, Q: Any, n_bits: int | None = None, reader: str = "auto") -> PreparedQueries:
         """Prepare queries for an index, which takes them in place of packed codes.
@@ -112,7 +114,7 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
             is not allowed.
         """
         n_bits = self._check_prefix(n_bits)
-        return prepare(self, open_rows(self, Q), n_bits, reader)
+        return prepare(self, open_in_unit(self, Q), n_bits, reader)
 
     def weights_at(self, n_bits: int) -> NDArray[np.float64]:
         """Weights (n_bits,) of the prefix code of n_bits bits: those the master had at that step."""
@@ -237,10 +239,6 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
     def _check_input(self, X: Any, keep: bool = False) -> CheckedInput:
         """X checked for `fit`: see `structhash.estimators._input`. The estimator does not change."""
         return check_input(self, X, keep, self.magnitudes)
-
-    def _encode(self, X: Any, n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
-        """Packed codes of rows or queries X."""
-        return self._encode_opened(open_rows(self, X), n_bits, queries)
 
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         """Packed codes of rows as `open_rows` gives them, read a block at a time."""

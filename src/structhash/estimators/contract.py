@@ -66,6 +66,9 @@ class EncoderContract:
         Share of the ten nearest rows, by the vectors, that training rows find among the others by all bits and
         by real values; 0 where the bits have none. `default_reader` follows it. None with labels or
         judgements, where codes are no bits, and where fewer than 500 rows were given.
+    row_lengths_ : float64 (2,) or None
+        Euclidean lengths of the shortest and the longest training row that is not 0; 0 and 0 if there is none.
+        `encode` warns of rows far outside. None for models of earlier versions.
     magnitudes : (float, float)
         The smallest and the largest magnitude that the largest number of the training rows may have.
     """
@@ -78,6 +81,7 @@ class EncoderContract:
     prefix_weights_: NDArray[np.float64] | None = None
     column_names_: list[str] | None = None
     reader_recalls_: NDArray[np.float64] | None = None
+    row_lengths_: NDArray[np.float64] | None = None
     judged_ = False
     own_distance_: str | None = None
     own_distance_reads_floats: ClassVar[bool] = False

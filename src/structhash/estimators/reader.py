@@ -18,7 +18,7 @@ from structhash._numerics.validation import check_choice, counted, describe
 from structhash.codes import Decoder, PreparedQueries, unpack
 from structhash.codes.decoding import LARGEST_DISTANCE
 from structhash.estimators._decoders import fit_linear, fit_tables
-from structhash.estimators._input import open_rows
+from structhash.estimators._input import open_in_unit, open_rows
 from structhash.estimators._reader_choice import LEAST_ROWS, finite_values, hold_out
 from structhash.estimators._reading import READERS, prepare, values_of
 from structhash.estimators.base import HashEncoder
@@ -97,7 +97,7 @@ class Reader:
 
     def prepare(self, Q: Any) -> PreparedQueries:
         """Prepare queries Q (q, d), read as by `HashEncoder.encode_queries`, for an index of these codes."""
-        return self._prepare_opened(open_rows(self.encoder, Q))
+        return self._prepare_opened(open_in_unit(self.encoder, Q))
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Write the reader to one file, without its model; `load_reader` reads it.

@@ -95,9 +95,10 @@ def _check(encoder: HashEncoder, exported: Exported) -> None:
         [center + size * rng.normal(size=(_N_PROBES, width)) for center in centers for size in (0.1, 1.0, 10.0)]
     ).astype(np.float32)
     own = Encoder(BytesIO(npz_bytes(exported)))
-    for queries, encode in ((False, encoder.encode), (True, encoder.encode_queries)):
+    for queries in (False, True):
         values = own.values(rows, queries)
-        differ = (values > 0) != unpack(encode(rows, n_bits), n_bits)
+        codes = encoder._encode_opened(rows, n_bits, queries and encoder.queries_differ(n_bits))
+        differ = (values > 0) != unpack(codes, n_bits)
         if (np.abs(values) > MAX_ROUNDED_VALUE * np.abs(values).mean(axis=1, keepdims=True))[differ].any():
             raise ValueError(
                 f"{type(encoder).__name__} cannot be exported: a part of it overrides how rows are encoded, "
