@@ -33,7 +33,7 @@ def test_a_product_is_the_sum_of_the_terms(parts):
             expected = 4 * k[i] ** 3 * np.sqrt(k[j]) * same + (1 - k[i]) * (1 - k[j])
             trusted = sum(TRUST[c] * P[i, c] for c in range(3))
             expected += 0.6 * trusted * (soft[i] @ soft[j])
-            expected += (2 - k[i] / 2 - k[i] * trusted) * (near[i] @ near[j]) + 0.7 * centred[i] @ centred[j]
+            expected += (2 + 3 * k[i] * (0.5 - trusted)) * (near[i] @ near[j]) + 0.7 * centred[i] @ centred[j]
             assert products[i, j] == pytest.approx(expected)
 
 

@@ -3,7 +3,7 @@
 With the parts of `structhash.embeddings.mixture`, the inner product of a query and a row is
 
     4 k^3 sqrt(k') sum_c r_c p(c | x) p(c | x') + (1 - k) (1 - k')
-    + 0.6 r soft'soft' + (2 - k / 2 - k r) near'near' + 0.7 centred'centred',
+    + 0.6 r soft'soft' + (2 + 3 k (1/2 - r)) near'near' + 0.7 centred'centred',
 
 where k and k' are the chances that the query and the row are of a known class, r_c is the trust in the labels
 of a class, and r its mean over p(c | x). The soft part is made of the square roots of softened class
@@ -14,7 +14,8 @@ A query of a known class asks for rows of that class first. A query of a new cla
 that are near in the graph. Take the first two terms alone, where labels are trusted fully. A query of k = 1/2
 then counts a sure row of its class and a row of a new class alike, 1/2 each. At k = 1 a sure row of its class
 counts 4, and at k = 0 a row of a new class counts 1. The root lets doubtful rows keep most of their class. The
-graph counts less where the labels are trusted: there the order inside a class is that of the vectors.
+graph counts most where a class is known and has few labels, and least where they are trusted: there the order
+inside a class is that of the vectors.
 """
 
 from __future__ import annotations
@@ -68,5 +69,5 @@ def query_factors(parts: FactorParts, trust: NDArray[Any]) -> NDArray[np.float64
     P, known, soft, near, centred = parts
     k, r = known.astype(np.float64)[:, None], (P @ trust)[:, None]
     of_class = _CLASS_WEIGHT * k**3 * (P * trust)
-    of_graph = (2 - k / 2 - k * r) * near
+    of_graph = (2 + 3 * k * (0.5 - r)) * near
     return np.hstack([of_class, 1 - k, _SOFT_WEIGHT * r * soft, of_graph, _CENTRED_WEIGHT * centred])
