@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from structhash._numerics.blocks import row_slices
 
 FAR = 2.0  # times as long as the longest training row, or as short as the shortest
-_MAX_JUDGED = 100  # rows, at least, and fewer than twice as many
+_N_JUDGED = 100  # rows, at least, and fewer than twice as many
 
 
 def extreme_lengths(rows: NDArray[Any]) -> NDArray[np.float64]:
@@ -34,7 +34,7 @@ def doubt_unit(name: str, rows: NDArray[Any], training: NDArray[np.float64] | No
     training : ndarray (2,) or None
         None where it is not known.
     """
-    lengths = _lengths(rows[:: max(1, len(rows) // _MAX_JUDGED)])
+    lengths = _lengths(rows[:: max(1, len(rows) // _N_JUDGED)])
     if training is None or not training.any() or not len(lengths):
         return ""
     typical, (shortest, longest) = np.median(lengths), training.tolist()
