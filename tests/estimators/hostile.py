@@ -70,7 +70,8 @@ def check(path):
             if found is not None and not np.array_equal(found.encode(rows), codes):
                 print(path.name, name, "of shape", changed.shape)
         less = {key: each for key, each in arrays.items() if key != name}
-        optional = name.endswith("embedding_state/matrix")  # a manifold without it is one without labels
+        # a manifold without a matrix is one without labels; a model without lengths only judges no unit
+        optional = name.endswith(("embedding_state/matrix", "row_lengths_"))
         if load(copy, less, {**header, "arrays": sorted(less)}) is not None and not optional:
             print(path.name, name, "missing")
     weights = {**arrays, "weights_": -1 - arrays["weights_"]}

@@ -72,6 +72,7 @@ def test_two_or_three_rows_are_enough(n):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:most rows of X")  # the far rows are longer
 def test_unlabeled_rows_move_the_bits_to_where_they_lie():
     near, far = X[Y < 5], X[Y >= 5] + 20.0
     labels = Y[Y < 5]
@@ -84,7 +85,7 @@ def test_unlabeled_rows_move_the_bits_to_where_they_lie():
 @pytest.mark.slow
 def test_unlabeled_rows_that_may_be_in_another_unit_are_told(caplog):
     DistilHash(4, random_state=0).fit(X[TRAIN] / 255, Y[TRAIN], unlabeled=X)
-    assert "a typical row of unlabeled reaches 16 where one of X reaches 0.0627: check that both" in caplog.text
+    assert "most rows of unlabeled are over 2 times as long as the longest training row (0.3" in caplog.text
 
 
 def test_what_cannot_be_distilled_is_refused():
