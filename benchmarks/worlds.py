@@ -39,6 +39,7 @@ METHODS = (
     "distilhash@database",
     "additivehash@database",
     "itq@database",
+    "opq@database",
     "predicted_class",
     "predicted_class:confidence_bits=4",
     "float",

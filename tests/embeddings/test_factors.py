@@ -30,10 +30,13 @@ def test_a_product_is_the_sum_of_the_terms(parts):
     for i in range(6):
         for j in range(6):
             same = sum(TRUST[c] * P[i, c] * P[j, c] for c in range(3))
-            expected = 4 * k[i] ** 3 * np.sqrt(k[j]) * same + (1 - k[i]) * (1 - k[j])
+            expected = 4 * k[i] ** 3 * np.sqrt(k[j]) * same
+            new = 1 - k[i]
+            expected += (new + 2 * new**4) * (1 - k[j])
             trusted = sum(TRUST[c] * P[i, c] for c in range(3))
             expected += 0.6 * trusted * (soft[i] @ soft[j])
-            expected += (2 + 3 * k[i] * (0.5 - trusted)) * (near[i] @ near[j]) + 0.7 * centred[i] @ centred[j]
+            of_graph = 2 + 7 * new**4 + 3 * k[i] * (0.5 - trusted)
+            expected += of_graph * (near[i] @ near[j]) + 0.7 * centred[i] @ centred[j]
             assert products[i, j] == pytest.approx(expected)
 
 
@@ -41,13 +44,19 @@ def test_a_query_that_may_be_of_a_new_class_asks_for_both_alike():
     def row(k):
         return FactorParts(np.ones((1, 1)), np.array([k]), *np.zeros((3, 1, 3)))
 
-    query = query_factors(row(0.5), np.ones(1))
-    known, new = (row_factors(row(k)) for k in (1.0, 0.0))
-    assert (query @ known.T).item() == (query @ new.T).item() == 0.5
+    def asked(k):
+        query, rows = query_factors(row(k), np.ones(1)), [row_factors(row(each)) for each in (1.0, 0.0)]
+        return [(query @ each.T).item() for each in rows]  # for a sure row of the class, and for a new one
+
+    assert asked(0.0) == [0, 3]
+    assert asked(1.0) == [4, 0]
+    assert asked(0.525) == pytest.approx([0.58, 0.58], abs=0.01)
 
 
 def test_nothing_is_more_alike_than_a_sure_row_and_itself(parts):
     sure = parts._replace(P=np.eye(3)[parts.P.argmax(axis=1)], known=np.ones(6))
     np.testing.assert_allclose((query_factors(sure, np.ones(3)) @ row_factors(sure).T).diagonal(), 5.8)
-    assert (query_factors(parts, np.ones(3)) @ row_factors(parts).T <= 5.8 + 1e-12).all()
-    assert MOST_ALIKE > 5.8
+    new = parts._replace(P=np.eye(3)[parts.P.argmax(axis=1)], known=np.zeros(6))
+    np.testing.assert_allclose((query_factors(new, np.ones(3)) @ row_factors(new).T).diagonal(), 13.3)
+    assert (query_factors(parts, np.ones(3)) @ row_factors(parts).T <= 13.3 + 1e-12).all()
+    assert MOST_ALIKE > 13.3

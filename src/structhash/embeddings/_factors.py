@@ -2,8 +2,8 @@
 
 With the parts of `structhash.embeddings.mixture`, the inner product of a query and a row is
 
-    4 k^3 sqrt(k') sum_c r_c p(c | x) p(c | x') + (1 - k) (1 - k')
-    + 0.6 r soft'soft' + (2 + 3 k (1/2 - r)) near'near' + 0.7 centred'centred',
+    4 k^3 sqrt(k') sum_c r_c p(c | x) p(c | x') + (1 - k + 2 s) (1 - k') + 0.6 r soft'soft'
+    + (2 + 7 s + 3 k (1/2 - r)) near'near' + 0.7 centred'centred',    s = (1 - k)^4,
 
 where k and k' are the chances that the query and the row are of a known class, r_c is the trust in the labels
 of a class, and r its mean over p(c | x). The soft part is made of the square roots of softened class
@@ -11,11 +11,13 @@ probabilities. Their mean is taken off, and the rest is scaled to length 1. It s
 is like, so it orders rows whose class is the same or doubtful.
 
 A query of a known class asks for rows of that class first. A query of a new class asks for rows of new classes
-that are near in the graph. Take the first two terms alone, where labels are trusted fully. A query of k = 1/2
-then counts a sure row of its class and a row of a new class alike, 1/2 each. At k = 1 a sure row of its class
-counts 4, and at k = 0 a row of a new class counts 1. The root lets doubtful rows keep most of their class. The
-graph counts most where a class is known and has few labels, and least where they are trusted: there the order
-inside a class is that of the vectors.
+that are near in the graph. Take the first two terms alone, where labels are trusted fully. A query of k = 0.52
+then counts a sure row of its class and a row of a new class alike, 0.6 each. At k = 1 a sure row of its class
+counts 4, and at k = 0 a row of a new class counts 3. The root lets doubtful rows keep most of their class.
+
+The graph counts most, 9, for a sure new class, because nothing else tells new classes apart well. A fourth
+power is small for all other queries. Where a class is known, the graph counts 3.5 if it has few labels, and .5
+if they are trusted: there the order inside the class is that of the vectors.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ __all__ = ["MOST_ALIKE", "FactorParts", "query_factors", "row_factors"]
 _CLASS_WEIGHT = 4.0
 _SOFT_WEIGHT = 0.6
 _CENTRED_WEIGHT = 0.7
-MOST_ALIKE = 16.0  # far above any product, 4 + .6 + .5 + .7, so that inexact sums have no distance below 0
+MOST_ALIKE = 32.0  # far above any product, 3 + .6 + 9 + .7, so that inexact sums have no distance below 0
 
 
 class FactorParts(NamedTuple):
@@ -69,5 +71,7 @@ def query_factors(parts: FactorParts, trust: NDArray[Any]) -> NDArray[np.float64
     P, known, soft, near, centred = parts
     k, r = known.astype(np.float64)[:, None], (P @ trust)[:, None]
     of_class = _CLASS_WEIGHT * k**3 * (P * trust)
-    of_graph = (2 + 3 * k * (0.5 - r)) * near
-    return np.hstack([of_class, 1 - k, _SOFT_WEIGHT * r * soft, of_graph, _CENTRED_WEIGHT * centred])
+    surely_new = (1 - k) ** 4
+    of_graph = (2 + 7 * surely_new + 3 * k * (0.5 - r)) * near
+    of_new = 1 - k + 2 * surely_new
+    return np.hstack([of_class, of_new, _SOFT_WEIGHT * r * soft, of_graph, _CENTRED_WEIGHT * centred])
