@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash import DistilHash, fit_reader, load_model, load_reader
+from structhash import AdditiveHash, DistilHash, fit_reader, load_model, load_reader
 from structhash.pieces import load
+from structhash.search import Exact
 
-X = load_digits()["data"].astype(np.float32)
+X, Y = load_digits(return_X_y=True)
+X = X.astype(np.float32)
 
 
 @pytest.fixture
@@ -93,3 +95,26 @@ def test_codes_that_are_no_bits_are_searched_with_their_own_queries(run, machine
     assert machine("info", files / "pq")["reader"] == "tables"
     refused = run(*words, "--reader", "nosuch")
     assert "reader='nosuch': codes of PQ are numbers, not bits; give reader='auto'" in refused.stderr
+
+
+def test_search_asks_for_near_rows(run, machine, done, files):
+    model = AdditiveHash(16, random_state=0).fit(X[:300], Y[:300])
+    model.save(files / "sums")
+    done("encode", files / "sums", files / "rows.npy", "-o", files / "c")
+    done("index", files / "c", "-o", files / "i")
+    words = "search", files / "i", files / "rows.npy", "--model", files / "sums", "-k", 3
+    found = machine(*words, "--reader", "near")["results"]
+    rows = np.load(files / "rows.npy")
+    index = Exact(16)
+    index.add(model.encode(rows))
+    expected = index.search(model.prepare_queries(rows, reader="near"), 3)[1]
+    assert [each["ids"] for each in found] == expected.tolist()
+    assert found != machine(*words, "--reader", "auto")["results"]
+
+
+def test_bits_have_no_near_reader(done, run, files):
+    done("encode", files / "m", files / "rows.npy", "-o", files / "c")
+    done("index", files / "c", "-o", files / "i")
+    refused = run("search", files / "i", files / "rows.npy", "--model", files / "m", "--reader", "near")
+    assert refused.exit_code == 2
+    assert "--reader near: bits have no such reader, codes of AdditiveHash have" in refused.stderr

@@ -13,7 +13,7 @@ from structhash.codes import hamming, prepared_distances
 from structhash.codes.sums import SumCoder, sums_of
 from structhash.embeddings._factors import MOST_ALIKE
 from structhash.embeddings.mixture import Mixture
-from structhash.estimators import additivehash
+from structhash.estimators import _sum_points, additivehash
 from structhash.io import container
 from structhash.search import Exact
 
@@ -139,7 +139,7 @@ def test_the_coder_is_made_once_and_again_when_the_model_changes(encoder):
     again = AdditiveHash(16, random_state=0).fit(X)
     size = len(pickle.dumps(again))
     again.encode(X)
-    assert again._coder() is again._coder()
+    assert additivehash._coder_of(again) is additivehash._coder_of(again)
     assert len(pickle.dumps(again)) == size
     again.set_params(n_bits=32).fit(X)
     np.testing.assert_array_equal(again.encode(X), encoder.encode(X))
@@ -220,7 +220,7 @@ def test_queries_have_no_codes_and_codes_no_prefix(encoder):
 
 
 def test_many_rows_are_sampled_and_few_are_enough(monkeypatch):
-    monkeypatch.setattr("structhash.estimators.additivehash._MAX_ROWS", 300)
+    monkeypatch.setattr("structhash.estimators._sum_points._MAX_ROWS", 300)
     few = AdditiveHash(16, random_state=0).fit(X)
     assert few.encode(X).shape == (1500, 2)
     two = AdditiveHash(16, random_state=0).fit([[0.0, 1.0], [2.0, 5.0]])
@@ -268,7 +268,7 @@ def test_without_the_database_new_classes_are_found_nearly_as_by_itq_and_known_o
     peer = found(64, bits.encode(X), bits.encode(Q))
     assert known > mean_precision(peer, QY < 7)
     assert new > mean_precision(peer, QY >= 7) - 0.06
-    monkeypatch.setattr(additivehash, "normal_rows", lambda rows, n, rng: rows)
+    monkeypatch.setattr(_sum_points, "normal_rows", lambda rows, n, rng: rows)
     assert new > precision(AdditiveHash(64, random_state=0).fit(X[OLD], Y[OLD]))[1] + 0.02
 
 
@@ -305,6 +305,45 @@ def test_where_all_classes_are_known_more_order_is_kept_than_by_bits_without_lab
     model, peer = AdditiveHash(64, random_state=0).fit(X, Y, unlabeled=X), ITQ(64, random_state=0).fit(X)
     distances = prepared_distances(model.prepare_queries(Q), model.encode(X))
     assert found_early(distances) > found_early(hamming(peer.encode(Q), peer.encode(X)).astype(float)) + 0.1
+
+
+@pytest.mark.filterwarnings("ignore:many of these rows")  # of new digits
+@pytest.mark.parametrize("unlabeled", [None, X])
+def test_queries_that_ask_for_near_rows_find_more_of_them_by_the_same_codes(unlabeled):
+    model = AdditiveHash(64, random_state=0).fit(X[OLD], Y[OLD], unlabeled=unlabeled)
+    codes = model.encode(X)
+    usual, near = (found(64, codes, model.prepare_queries(Q, reader=each), 50) for each in ("auto", "near"))
+    nearest = np.argsort(((Q[:, None] - X) ** 2).sum(axis=2), axis=1, kind="stable")[:, :10]
+    shares = [np.mean([np.isin(*each).mean() for each in zip(nearest, ids)]) for ids in (usual, near)]
+    assert shares[1] > shares[0] + 0.02
+    bits = ITQ(64, random_state=0).fit(X)
+    peer = found(64, bits.encode(X), bits.encode(Q))
+    assert mean_precision(near, QY < 7) > mean_precision(peer, QY < 7)
+
+
+def test_a_near_distance_counts_the_rows_themselves_sixteen_times(labelled):
+    codes, state = labelled.encode(X[:50]), labelled.embedding_state_
+    rows = sum(labelled.centroids_[m][codes[:, m]].astype(float) for m in range(8))
+    rows = rows * labelled.scale_ + labelled.mean_
+    vectors = Mixture().factors(Mixture().embed(Q, state), state, queries=True)
+    own = 0.7 * (centred := Q - X.mean(axis=0)) / np.linalg.norm(centred, axis=1)[:, None]
+    np.testing.assert_allclose(vectors[:, -64:], own, atol=1e-5)
+    expected = MOST_ALIKE + 16 - vectors @ rows.T - 15 * own @ rows[:, -64:].T
+    distances = prepared_distances(labelled.prepare_queries(Q, reader="near"), codes)
+    np.testing.assert_allclose(distances, expected, atol=1e-4)
+    assert distances.min() > 0
+
+
+def test_without_labels_every_query_asks_for_near_rows(encoder):
+    usual, near = (encoder.prepare_queries(Q, reader=each) for each in ("auto", "near"))
+    codes = encoder.encode(X)
+    np.testing.assert_array_equal(prepared_distances(usual, codes), prepared_distances(near, codes))
+
+
+@pytest.mark.parametrize("reader", ["real", "nosuch", None, ["near"]])
+def test_a_reader_that_sums_lack_is_refused(reader, encoder):
+    with pytest.raises(ValueError, match="AdditiveHash are numbers, not bits; give reader='auto' or 'near'"):
+        encoder.prepare_queries(Q, reader=reader)
 
 
 def test_a_labelled_distance_is_how_unlike_the_sums_are(labelled):

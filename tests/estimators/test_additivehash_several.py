@@ -8,7 +8,7 @@ from sklearn.utils import shuffle
 
 from structhash import AdditiveHash, DistilHash, load_model
 from structhash.embeddings.multilabel import Multilabel
-from structhash.estimators import additivehash
+from structhash.estimators import _sum_points
 from structhash.io import container
 from structhash.search import Exact
 
@@ -20,6 +20,11 @@ LEARN, QUERIES, ROWS = slice(0, 300), slice(300, 400), slice(400, 1000)
 @pytest.fixture(scope="module")
 def model():
     return AdditiveHash(32, random_state=0).fit(X[LEARN], SETS[LEARN])
+
+
+def test_queries_cannot_ask_for_near_rows(model):
+    with pytest.raises(ValueError, match="reader='near': codes learned from several labels a row hold labels"):
+        model.prepare_queries(X[QUERIES], reader="near")
 
 
 def distances_of(model, queries, rows):
@@ -70,8 +75,8 @@ def test_the_rows_that_are_searched_may_be_given(model):
 
 @pytest.mark.parametrize(("n_unlabeled", "expected"), [(300, 100), (50, 50 + 100)])
 def test_rows_of_x_are_learned_from_where_unlabeled_has_fewer(monkeypatch, n_unlabeled, expected):
-    monkeypatch.setattr(additivehash, "_MAX_POINTS", 100)
-    learned = additivehash._Points.from_labels(X[:200], SETS[:200], X[:n_unlabeled], np.random.default_rng(0))
+    monkeypatch.setattr(_sum_points, "_MAX_POINTS", 100)
+    learned = _sum_points.SumPoints.from_labels(X[:200], SETS[:200], X[:n_unlabeled], np.random.default_rng(0))
     assert len(learned.vectors) == expected
 
 

@@ -118,6 +118,8 @@ def test_a_reader_stands_before_or_after_the_rows(reader):
         assert method.encoders[0].max_iter == 3
     assert not parse_method(f"itq@{reader}").on_database
     assert parse_method("itq@train").reader == ""
+    assert parse_method("additivehash@database@near").reader == "near"
+    assert parse_method("additivehash@auto").reader == ""
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,12 @@ def test_a_reader_stands_before_or_after_the_rows(reader):
         ("itq@database@database", "names @database and @database"),
         ("itq@", "not @; or"),
         ("pq@tables", "codes of pq are numbers, not bits, and are read in one way; drop @tables, or"),
-        ("additivehash@database@bits", "codes of additivehash are numbers, .*; drop @bits, or give @auto"),
+        (
+            "additivehash@database@bits",
+            "codes of additivehash are numbers, .* by @near or in one other way; drop @bits, or give @auto",
+        ),
+        ("distilhash@near", "'distilhash@near': @near is for additivehash; drop it"),
+        ("pq@near", "'pq@near': @near is for additivehash; drop it"),
         ("float@real", "'float@real': the vectors themselves have no settings and no reader; give 'float'"),
         ("structhash:depth=3", "'depth=3' is not one of its settings as key=value; it has n_bits, ranking"),
         ("structhash:C", "'C' is not one of its settings"),

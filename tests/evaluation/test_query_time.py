@@ -21,6 +21,7 @@ X, Y = (array[:300] for array in load_digits(return_X_y=True))
         ("pq", {"tables"}, set()),
         ("itq@real", {"real"}, set()),
         ("itq@auto", {"auto"}, set()),
+        ("additivehash@near", {"near"}, set()),
         ("rabitq", {"plain"}, {"factors, +64 bits"}),
         ("float", set(), {"L2"}),
     ],

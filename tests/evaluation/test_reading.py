@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash import DistilHash, fit_reader
+from structhash import AdditiveHash, DistilHash, fit_reader
 from structhash.codes import prepared_distances
 from structhash.evaluation import (
     as_table,
@@ -44,6 +44,16 @@ def test_a_reader_is_fitted_on_the_rows_that_the_method_is_fitted_on(reader, whe
     expected = retrieval([(distances, relevance()(slice(0, 60)))], ["map"])
     np.testing.assert_array_equal(found.scores.per_query["map"], expected.per_query["map"])
     assert (found.distance, found.chosen, found.n_bits) == (reader, "", 16)
+
+
+def test_queries_that_ask_for_near_rows_are_scored_by_their_own_distances():
+    (found,) = compare(["additivehash@database@near"], X, Y, "seen", [16], [1], ["map"], 60, 200)
+    model = AdditiveHash(16, random_state=1).fit(rows("train"), Y[SPLIT.train], unlabeled=rows("database"))
+    prepared = model.prepare_queries(rows("queries"), reader="near")
+    distances = prepared_distances(prepared, model.encode(rows("database")))
+    expected = retrieval([(distances, relevance()(slice(0, 60)))], ["map"])
+    np.testing.assert_array_equal(found.scores.per_query["map"], expected.per_query["map"])
+    assert (found.distance, found.chosen, found.n_bits) == ("near", "", 16)
 
 
 @pytest.mark.parametrize(

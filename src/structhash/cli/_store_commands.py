@@ -46,7 +46,7 @@ def _search(
     k: Annotated[int, typer.Option("-k", min=1, help="Neighbours of each query.")] = 10,
     model: Annotated[Path | None, typer.Option(help="The model that encodes the queries.")] = None,
     reader: Annotated[
-        str, typer.Option(help="bits, real, auto, or a reader file (of cells; sqlite: of any reader).")
+        str, typer.Option(help="bits, real, auto, near, or a reader file (of cells; sqlite: of any reader).")
     ] = "bits",
     table: _Table = "codes",
     *,

@@ -171,7 +171,7 @@ def _search(
         typer.Option(min=0, help="Instead of -k: all rows within this distance (bits, or sum of weights)."),
     ] = None,
     model: Annotated[Path | None, typer.Option(help="Encode QUERIES with this model.")] = None,
-    reader: Annotated[str, typer.Option(help="bits, real, auto, or the file of a fitted reader.")] = "bits",
+    reader: Annotated[str, typer.Option(help="bits, real, auto, near, or a fitted reader's file.")] = "bits",
     among: Annotated[
         Path | None, typer.Option(help="Search only these: ids as for index, or a .npy mask.")
     ] = None,

@@ -24,6 +24,7 @@ from structhash.cli.inputs import Choices, read_for
 from structhash.cli.outputs import check_output
 from structhash.codes import PreparedQueries
 from structhash.estimators.base import HashEncoder
+from structhash.estimators.contract import NEAR_READER
 from structhash.estimators.loading import load_model
 from structhash.estimators.reader import READERS, load_reader
 from structhash.io import CODE_SUFFIXES, Codes, load_codes, map_array, number_note, suffix_of, suffixes
@@ -108,7 +109,7 @@ def search(
     ValueError
         If options contradict each other, or the model or the queries do not fit the index.
     """
-    files = [model, among, None if reader in READERS else Path(reader), *_files_of(rescore)]
+    files = [model, among, None if reader in (*READERS, NEAR_READER) else Path(reader), *_files_of(rescore)]
     check_output(out, index, queries, *files, makes="neighbours", force=force, suffix=".npz")
     _check_options(k, radius, model, rescore, among)
     searched = load_index(index)
@@ -271,6 +272,8 @@ def _prepared(encoder: HashEncoder, rows: Any, index: Path | str, n_bits: int, r
     """Queries as a reader, by name or from a file, prepares them."""
     if reader in READERS or not encoder.codes_are_bits:
         return encoder.prepare_queries(rows, n_bits, reader)
+    if reader == NEAR_READER:
+        raise ValueError(f"--reader {reader}: bits have no such reader, codes of AdditiveHash have; give auto")
     if not Path(reader).exists():
         raise ValueError(f"--reader {reader}: give one of {', '.join(READERS)}, or a file of a reader")
     fitted = load_reader(reader, encoder)

@@ -269,3 +269,7 @@ class FactoredEmbedding(Embedding):
     def n_class_numbers(self, state: Params) -> int:
         """How many factors of a row, from the first on, say its class, or that it is new; 0 for none."""
         return 0
+
+    def n_row_numbers(self, state: Params) -> int:
+        """How many factors, up to the last one, are the centred row, in queries at most 1 long; 0 for none."""
+        return 0

@@ -128,6 +128,10 @@ class ClassDirections(FactoredEmbedding):
         """See `FactoredEmbedding.most_alike`: well above the largest product, 1.3."""
         return 4.0
 
+    def n_row_numbers(self, state: Params) -> int:
+        """See `FactoredEmbedding.n_row_numbers`."""
+        return len(state["mean"])
+
     def new_class_share(self, X: NDArray[Any], state: Params) -> float:
         """See `Posterior.new_class_share`."""
         return Posterior().new_class_share(X, state)

@@ -237,6 +237,10 @@ class Mixture(FactoredEmbedding):
         """See `FactoredEmbedding.n_class_numbers`: the class probabilities, and the chance of a new class."""
         return len(state["trust"]) + 1
 
+    def n_row_numbers(self, state: Params) -> int:
+        """See `FactoredEmbedding.n_row_numbers`."""
+        return len(state["mean"])
+
     def label_trust(self, vectors: NDArray[Any], state: Params) -> float:
         """Share of the target that labels decide where classes are known, on average of vectors (n, m)."""
         return float((sharp_classes(self._split(vectors, state)[0]) @ state["trust"]).mean())

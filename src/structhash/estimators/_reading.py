@@ -11,9 +11,9 @@ from structhash._numerics.blocks import BLOCK_ROWS, row_slices
 from structhash._numerics.matrices import check_finite_rows
 from structhash._numerics.validation import check_choice, describe
 from structhash.codes import PreparedQueries, prepare_values, unpack
-from structhash.estimators.contract import OWN_READERS, EncoderContract
+from structhash.estimators.contract import NEAR_READER, OWN_READERS, EncoderContract
 
-READERS = ("auto", *OWN_READERS)
+READERS = ("auto", *OWN_READERS)  # of bits
 
 
 def prepare(encoder: Any, rows: NDArray[Any], n_bits: int, reader: str) -> PreparedQueries:
@@ -27,7 +27,7 @@ def prepare(encoder: Any, rows: NDArray[Any], n_bits: int, reader: str) -> Prepa
         Queries, as `open_rows` gives them.
     n_bits : int
     reader : str
-        One of `READERS`.
+        One of `READERS`; where codes are no bits, ``"auto"`` or, where `reads_near`, ``"near"``.
 
     Returns
     -------
@@ -56,13 +56,16 @@ def prepare(encoder: Any, rows: NDArray[Any], n_bits: int, reader: str) -> Prepa
 
 
 def _prepare_own(encoder: Any, rows: NDArray[Any], reader: str) -> PreparedQueries:
-    """Queries of a method whose codes are no bits; ValueError unless the reader is ``"auto"``."""
-    if not isinstance(reader, str) or reader != "auto":
-        whose = f"codes of {type(encoder).__name__}"
-        raise ValueError(f"reader={describe(reader)}: {whose} are numbers, not bits; give reader='auto'")
+    """Queries of a method whose codes are no bits; ValueError for a reader that it has not."""
+    allowed = ("auto", NEAR_READER) if encoder.reads_near else ("auto",)
+    if not isinstance(reader, str) or reader not in allowed:
+        whose, others = f"codes of {type(encoder).__name__}", " or 'near'" * encoder.reads_near
+        raise ValueError(
+            f"reader={describe(reader)}: {whose} are numbers, not bits; give reader='auto'{others}"
+        )
     X = rows.astype(np.float64, order="C", copy=False)
     check_finite_rows(X, f"{type(encoder).__name__}: X")
-    queries: PreparedQueries = encoder._own_queries(X)
+    queries: PreparedQueries = encoder._own_queries(X) if reader == "auto" else encoder._near_queries(X)
     return queries
 
 

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from structhash._numerics.blocks import rows_within, sample_rows
 from structhash._numerics.randomness import check_random_state, generator
 from structhash._numerics.threads import n_threads, one_blas_thread
 from structhash._numerics.validation import check_count
 from structhash.codes import PreparedQueries
 from structhash.codes.sums import FirstByteCoder, SumCoder
-from structhash.embeddings.base import FactoredEmbedding
-from structhash.embeddings.class_directions import ClassDirections
-from structhash.embeddings.mixture import Mixture
-from structhash.embeddings.multilabel import Multilabel
 from structhash.estimators._input import open_rows, refuse_supervision
 from structhash.estimators._new_classes import warn_of_new_classes
+from structhash.estimators._sum_points import STATE, SUM_EMBEDDINGS, SumPoints, find_embedding
 from structhash.estimators._unlabeled import check_unlabeled
 from structhash.estimators.centroids import (
     SCALE_FIELDS,
@@ -37,30 +33,21 @@ from structhash.io.fields import Field, Fields
 from structhash.pieces import Params
 from structhash.supervision import check_labels
 from structhash.training.additive import learn_tables
-from structhash.training.distillation import embed_points
 from structhash.training.first_byte import learn_with_first_byte
-from structhash.training.normal_rows import normal_rows
 
 __all__ = ["MAX_SUM_BITS", "AdditiveHash"]
 
 MAX_SUM_BITS = 256  # the coder keeps products of all pairs of vectors: 130 MB for 32 bytes
 _MAX_BEAM = 1024
-_MAX_ROWS = 50_000
-_MAX_POINTS = 10_000  # rows to learn from where there are labels: each is embedded
-_LEAST_NORMAL = 2000  # random rows to learn from beside the rows of X, if these are fewer
-_STATE = "embedding_state_"
 _LEAST_BITS = 16  # to keep a byte for the class: one byte must say more
 _LARGEST_MEAN = 1.01  # of a factor; those of rows are from -1 to 1, up to rounding
 _LARGEST_SCALE = 32.0  # of factors, those of random rows included
-_MAX_NUMBERS = 1 << 26  # of the rows that are learned from, unless these are very wide
+_NEAR_WEIGHT = 16.0  # of the rows themselves, by the reader "near", in units of their usual weight
 
 
-_EMBEDDINGS: dict[str, type[FactoredEmbedding]] = {
-    "mixture": Mixture,
-    "class_directions": ClassDirections,
-    "multilabel": Multilabel,
-}
-_STATE_FIELDS = {each.name: each for kind in _EMBEDDINGS.values() for each in kind.state_fields or ()}.values()
+_STATE_FIELDS = {
+    each.name: each for kind in SUM_EMBEDDINGS.values() for each in kind.state_fields or ()
+}.values()
 
 
 class AdditiveHash(CentroidEncoder):
@@ -138,8 +125,9 @@ class AdditiveHash(CentroidEncoder):
     """
 
     takes_unlabeled: ClassVar[bool] = True
+    reads_near: ClassVar[bool] = True
     fitted_fields: ClassVar[Fields | None] = (
-        *(replace(each, name=f"{_STATE}/{each.name}", optional=True) for each in _STATE_FIELDS),
+        *(replace(each, name=f"{STATE}/{each.name}", optional=True) for each in _STATE_FIELDS),
         *(replace(each, shape=("n_numbers",)) if each.name == "mean_" else each for each in SCALE_FIELDS),
         centroid_field("n_bytes", "n_values", "n_numbers"),
         Field("errors_", ("n_bytes",), least=0),
@@ -202,9 +190,9 @@ class AdditiveHash(CentroidEncoder):
         rng = generator(self.random_state)
         with one_blas_thread():  # codes do not depend on the number of threads
             if labels is None:
-                learned = _Points.from_rows(checked.X if others is None else others, rng)
+                learned = SumPoints.from_rows(checked.X if others is None else others, rng)
             else:
-                learned = _Points.from_labels(checked.X, labels, others, rng)
+                learned = SumPoints.from_labels(checked.X, labels, others, rng)
             fitted = self._learn(learned, rng)
         self._store(checked.columns, fitted)  # sums have one reader
         return self
@@ -235,7 +223,7 @@ class AdditiveHash(CentroidEncoder):
         """See `EncoderContract.learned_from_labels`."""
         return self.embedding_state_ is not None
 
-    def _learn(self, rows: _Points, rng: np.random.Generator) -> dict[str, Any]:
+    def _learn(self, rows: SumPoints, rng: np.random.Generator) -> dict[str, Any]:
         """Fitted attributes."""
         Z, scales = scale_rows(rows.vectors, rows.vectors.mean(axis=0, dtype=np.float64))
         if not Z.any():
@@ -257,7 +245,7 @@ class AdditiveHash(CentroidEncoder):
 
     def _new_class_share(self, rows: NDArray[Any]) -> float:
         state = self.embedding_state_
-        return 0.0 if state is None else _embedding(self.embedding_name_).new_class_share(rows, state)
+        return 0.0 if state is None else find_embedding(self.embedding_name_).new_class_share(rows, state)
 
     def _encode_opened(self, rows: NDArray[Any], n_bits: int, queries: bool = False) -> NDArray[np.uint8]:
         codes = super()._encode_opened(rows, n_bits, queries)
@@ -269,58 +257,63 @@ class AdditiveHash(CentroidEncoder):
 
     def _factors(self, X: NDArray[Any], state: Params, queries: bool = False) -> NDArray[np.float64]:
         """Rows or queries (n, d) as factors (n, m)."""
-        embedding = _embedding(self.embedding_name_)
+        embedding = find_embedding(self.embedding_name_)
         return embedding.factors(embedding.embed(X, state), state, queries)
 
-    def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
-        if self.embedding_state_ is None:
+    def _own_queries(self, Q: NDArray[Any], near: bool = False) -> PreparedQueries:
+        state = self.embedding_state_
+        if state is None:
             return super()._own_queries(Q)
-        factors, scale = self._factors(Q, self.embedding_state_, queries=True), (self.mean_, self.scale_)
-        most = _embedding(self.embedding_name_).most_alike(self.embedding_state_)
-        return queries_for_products(factors, most, self.centroids_, scale, self.n_bits_)
+        factors, embedding = self._factors(Q, state, queries=True), find_embedding(self.embedding_name_)
+        most = embedding.most_alike(state)
+        if near:
+            factors[:, -embedding.n_row_numbers(state) :] *= _NEAR_WEIGHT
+            most += _NEAR_WEIGHT
+        return queries_for_products(factors, most, self.centroids_, (self.mean_, self.scale_), self.n_bits_)
+
+    def _near_queries(self, Q: NDArray[Any]) -> PreparedQueries:
+        state = self.embedding_state_
+        if state is not None and not find_embedding(self.embedding_name_).n_row_numbers(state):
+            raise ValueError(
+                "reader='near': codes learned from several labels a row hold labels alone; give reader='auto'"
+            )
+        return self._own_queries(Q, near=True)
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]) -> dict[str, Any]:
         fitted = super()._from_arrays(arrays, plain)
         row = np.zeros((1, fitted["n_features_in_"]), np.float32)
-        if _STATE in fitted:
-            embedding = _embedding(fitted.get("embedding_name_", ""))
+        if STATE in fitted:
+            embedding = find_embedding(fitted.get("embedding_name_", ""))
             with np.errstate(all="ignore"):
-                vectors = embedding.check_state(fitted[_STATE], row)
-            row = embedding.factors(vectors, fitted[_STATE])
+                vectors = embedding.check_state(fitted[STATE], row)
+            row = embedding.factors(vectors, fitted[STATE])
             _refuse_far(fitted["mean_"], fitted["scale_"])
         if len(fitted["mean_"]) != row.shape[1]:
             raise ValueError(f"'mean_' has {len(fitted['mean_'])} numbers, and a row {row.shape[1]}")
-        if _STATE in fitted and fitted.get("has_class_byte_"):
-            _refuse_class_numbers(fitted["centroids_"][1:, :, : embedding.n_class_numbers(fitted[_STATE])])
+        if STATE in fitted and fitted.get("has_class_byte_"):
+            _refuse_class_numbers(fitted["centroids_"][1:, :, : embedding.n_class_numbers(fitted[STATE])])
         return fitted
 
     def _numbers(self, Z: NDArray[np.float64]) -> NDArray[np.uint8]:
-        return self._coder().code(Z, n_threads(self.n_jobs))
-
-    def _coder(self) -> SumCoder | FirstByteCoder:
-        """The coder of these vectors. It is made once and kept: that takes longer than to code a row."""
-        coder = _CODERS.get(self)
-        if coder is None or coder.tables is not self.centroids_ or coder.beam != self.beam_:
-            sizes, state = 2 ** np.array(bits_of_bytes(self.n_bits_)), self.embedding_state_
-            how = self.centroids_, sizes, self.beam_
-            if state is not None and self.has_class_byte_:
-                coder = FirstByteCoder(*how, _embedding(self.embedding_name_).n_class_numbers(state))
-            else:
-                coder = SumCoder(*how)
-            _CODERS[self] = coder
-        return coder
+        return _coder_of(self).code(Z, n_threads(self.n_jobs))
 
     def _tables_of(self, Z: NDArray[np.float64]) -> PreparedQueries:
         return queries_for_sums(Z, self.centroids_, self.n_bits_)
 
 
-def _embedding(name: str, n_points: int = _MAX_POINTS) -> FactoredEmbedding:
-    """The embedding with this name; ValueError if there is none."""
-    if name not in _EMBEDDINGS:
-        given = "is missing, as in models of earlier versions" if not name else f"is {name!r}"
-        raise ValueError(f"'embedding_name_' {given}; fit the model again")
-    return _EMBEDDINGS[name](n_points=n_points)
+def _coder_of(model: AdditiveHash) -> SumCoder | FirstByteCoder:
+    """The coder of its vectors. It is made once and kept: that takes longer than to code a row."""
+    coder = _CODERS.get(model)
+    if coder is None or coder.tables is not model.centroids_ or coder.beam != model.beam_:
+        sizes, state = 2 ** np.array(bits_of_bytes(model.n_bits_)), model.embedding_state_
+        how = model.centroids_, sizes, model.beam_
+        if state is not None and model.has_class_byte_:
+            coder = FirstByteCoder(*how, find_embedding(model.embedding_name_).n_class_numbers(state))
+        else:
+            coder = SumCoder(*how)
+        _CODERS[model] = coder
+    return coder
 
 
 def _refuse_class_numbers(of_later_bytes: NDArray[np.float32]) -> None:
@@ -338,58 +331,6 @@ def _refuse_far(mean: NDArray[Any], scale: float) -> None:
             f"'mean_' holds numbers from {mean.min():g} to {mean.max():g}, and 'scale_' is {scale:g}; factors "
             f"of rows are from -1 to 1, and the unit is at most {_LARGEST_SCALE:g}"
         )
-
-
-class _Points(NamedTuple):
-    """What tables are learned from: vectors (n, m), and the state of the embedding that gave them."""
-
-    vectors: NDArray[Any]
-    state: Params | None = None
-    embedding: str = ""
-
-    def fitted(self, has_class_byte: bool) -> dict[str, Any]:
-        """Fitted attributes about the labels; none without labels."""
-        if self.state is None:
-            return {}
-        return {_STATE: self.state, "embedding_name_": self.embedding, "has_class_byte_": has_class_byte}
-
-    def n_class_numbers(self) -> int:
-        """See `FactoredEmbedding.n_class_numbers`."""
-        return 0 if self.state is None else _embedding(self.embedding).n_class_numbers(self.state)
-
-    @classmethod
-    def from_rows(cls, X: NDArray[Any], rng: np.random.Generator) -> _Points:
-        """Of rows (n, d) themselves."""
-        return cls(X[sample_rows(len(X), min(_MAX_ROWS, rows_within(X.shape[1], _MAX_NUMBERS)), rng)])
-
-    @classmethod
-    def from_labels(
-        cls,
-        X: NDArray[Any],
-        labels: NDArray[Any],
-        unlabeled: NDArray[Any] | None,
-        rng: np.random.Generator,
-    ) -> _Points:
-        """Factors of `unlabeled`, and of X where it has few known rows; without it, of X and random rows."""
-        n_points = min(_MAX_POINTS, rows_within(3 * X.shape[1], _MAX_NUMBERS))
-        name = _name_of_embedding(labels, unlabeled)
-        embedding = _embedding(name, n_points)
-        state, vectors, left_out = embed_points(embedding, X, labels, unlabeled, rng).embedded
-        if unlabeled is not None and len(unlabeled) * embedding.known_share(vectors, state) < len(X):
-            drawn = sample_rows(len(X), n_points, rng)
-            labelled = embedding.embed(X[drawn], state) if left_out is None else left_out.vectors
-            vectors = np.vstack([vectors, labelled])
-        factors = embedding.factors(vectors, state)
-        if name == "class_directions":
-            factors = np.vstack([factors, normal_rows(factors, max(len(factors), _LEAST_NORMAL), rng)])
-        return cls(factors, state, name)
-
-
-def _name_of_embedding(labels: NDArray[Any], unlabeled: NDArray[Any] | None) -> str:
-    """The embedding that serves such labels, a name each or indicators, with or without the database."""
-    if labels.ndim == 2:
-        return "multilabel"
-    return "class_directions" if unlabeled is None else "mixture"
 
 
 # not pickled with the model

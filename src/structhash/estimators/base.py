@@ -96,11 +96,13 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
             As `encode_queries` takes them.
         n_bits : int, optional
             Length of the codes in the index; all bits by default.
-        reader : {"auto", "bits", "real"}
+        reader : {"auto", "bits", "real", "near"}
             ``"real"`` reads by real values, ``"bits"`` by the bits of `encode_queries`. ``"auto"`` is what
             `default_reader` says: ``"bits"`` for models learned with labels. For others, it is the one of the
             two that found more of the nearest vectors when some training rows searched the others. Where codes
-            are no bits, ``"auto"`` is the only one.
+            are no bits, there is ``"auto"``. `AdditiveHash` also has ``"near"``, for the rows that are most
+            like the query itself: the vectors then count 16 times as much beside the labels. The same codes
+            serve both.
 
         Returns
         -------
@@ -110,8 +112,7 @@ class HashEncoder(EncoderContract, ClassNamePrefixFeaturesOutMixin, TransformerM
         Raises
         ------
         ValueError
-            If the bits of the method are no signs of real values and the reader is ``"real"``, or an argument
-            is not allowed.
+            If the method has no such reader, or an argument is not allowed.
         """
         n_bits = self._check_prefix(n_bits)
         return prepare(self, open_in_unit(self, Q), n_bits, reader)

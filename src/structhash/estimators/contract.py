@@ -15,9 +15,10 @@ from structhash.codes import PreparedQueries
 from structhash.codes.planes import Planes, express_planes, plane_distances
 from structhash.io.fields import Fields
 
-__all__ = ["OWN_READERS", "EncoderContract"]
+__all__ = ["NEAR_READER", "OWN_READERS", "EncoderContract"]
 
 OWN_READERS = ("bits", "real")  # that need no fit, in the order of `reader_recalls_`
+NEAR_READER = "near"  # of codes that are no bits and hold both labels and vectors
 
 
 class EncoderContract:
@@ -51,6 +52,8 @@ class EncoderContract:
     codes_are_bits : bool
         Whether codes are compared bit by bit. Otherwise a byte is a number, such as that of a centroid, and
         only queries of `HashEncoder.prepare_queries` find rows.
+    reads_near : bool
+        Whether `HashEncoder.prepare_queries` takes the reader ``"near"``.
     codes_are_one_hot : bool
         Whether the place of the last bit that is set says all of a code. A row then stores this number.
     own_length : bool
@@ -88,6 +91,7 @@ class EncoderContract:
     takes_supervision: ClassVar[bool] = False
     takes_unlabeled: ClassVar[bool] = False
     codes_are_bits: ClassVar[bool] = True
+    reads_near: ClassVar[bool] = False
     codes_are_one_hot: ClassVar[bool] = False
     own_length: ClassVar[bool] = False
     fitted_fields: ClassVar[Fields | None] = None
@@ -168,6 +172,10 @@ class EncoderContract:
 
     def _own_queries(self, Q: NDArray[Any]) -> PreparedQueries:
         """Prepared queries (q, d), finite floats. Called only where not `codes_are_bits`."""
+        raise NotImplementedError
+
+    def _near_queries(self, Q: NDArray[Any]) -> PreparedQueries:
+        """Prepared queries (q, d) that order by the vectors. Called only where `reads_near`."""
         raise NotImplementedError
 
     def _planes(self) -> Planes | None:

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from structhash._numerics.validation import describe
 from structhash.estimators.base import HashEncoder
+from structhash.estimators.contract import NEAR_READER
 from structhash.estimators.loading import ESTIMATORS
 from structhash.estimators.reader import EVERY_READER
 from structhash.pieces import build, classes
@@ -175,7 +176,8 @@ def parse_method(spec: str) -> Method:
     on the database rows: an encoder that takes unlabeled rows gets them beside its labelled training rows, any
     other learns from them alone. A name of `EVERY_READER`, such as ``@real`` or ``@auto``, reads the queries in
     this way only; readers are fitted to the rows that the method is fitted on. Codes that are no bits are read
-    in one way, which ``@auto`` names, too. ``"float"`` ranks the vectors themselves by Euclidean distance.
+    in one way, which ``@auto`` names, too; those of `AdditiveHash` also by ``@near``. ``"float"`` ranks the
+    vectors themselves by Euclidean distance.
 
     Parameters
     ----------
@@ -210,8 +212,7 @@ def parse_method(spec: str) -> Method:
     if name not in known:
         raise ValueError(f"no method is called {name!r}; there are {', '.join([*known, 'float'])}")
     encoders = tuple(build(known, "methods", f"{name}{colon}{settings}") for settings in _alternatives(rest))
-    if not encoders[0].codes_are_bits:
-        reader = _reader_of_numbers(spec, name, reader)
+    reader = _known_reader(spec, name, reader, encoders[0])
     method = Method(spec, encoders, rows == "database", reader)
     for encoder in encoders:  # refused now, not after other methods have been fitted for hours
         encoder.check_settings()
@@ -298,14 +299,14 @@ def partner_counts(encoder: HashEncoder) -> dict[str, Any]:
 
 def _rows_and_reader(spec: str, words: list[str]) -> tuple[str, str]:
     """The rows to fit on and the reader that the words after ``@`` name; ``""`` for one that is not named."""
-    kinds = {"rows": ("train", "database"), "reader": EVERY_READER}
+    kinds = {"rows": ("train", "database"), "reader": (*EVERY_READER, NEAR_READER)}
     found = dict.fromkeys(kinds, "")
     for word in words:
         kind = next((kind for kind, allowed in kinds.items() if word in allowed), None)
         if kind is None:
             raise ValueError(
                 f"{spec!r}: fit on @train or @database rows, not @{word}; or read queries by one of "
-                f"@{', @'.join(EVERY_READER)}"
+                f"@{', @'.join(kinds['reader'])}"
             )
         if found[kind]:
             raise ValueError(f"{spec!r} names @{found[kind]} and @{word}; give one of them")
@@ -313,11 +314,16 @@ def _rows_and_reader(spec: str, words: list[str]) -> tuple[str, str]:
     return found["rows"], found["reader"]
 
 
-def _reader_of_numbers(spec: str, name: str, reader: str) -> str:
-    """The reader of a method whose codes are no bits: they have one distance. ValueError for another reader."""
+def _known_reader(spec: str, name: str, reader: str, encoder: HashEncoder) -> str:
+    """The reader that a spec names, ``""`` for the only one of codes; ValueError if the method lacks it."""
+    if reader == NEAR_READER and not encoder.reads_near:
+        raise ValueError(f"{spec!r}: @near is for additivehash; drop it")
+    if encoder.codes_are_bits or reader == NEAR_READER:
+        return reader
     if reader not in ("", "auto"):
+        ways = "by @near or in one other way" if encoder.reads_near else "in one way"
         raise ValueError(
-            f"{spec!r}: codes of {name} are numbers, not bits, and are read in one way; drop @{reader}, or "
+            f"{spec!r}: codes of {name} are numbers, not bits, and are read {ways}; drop @{reader}, or "
             "give @auto"
         )
     return ""

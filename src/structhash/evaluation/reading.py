@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structhash.estimators.base import HashEncoder
+from structhash.estimators.contract import NEAR_READER
 from structhash.estimators.reader import Reader, fit_reader
 from structhash.evaluation.scoring import (
     Block,
@@ -35,7 +37,7 @@ class ReadCodes(NamedTuple):
     asked : str
         The reader that was asked for; ``""`` for every distance of `every_distance`.
     reader : Reader or None
-        None where every distance is asked for.
+        None where every distance is asked for, and where ``"near"`` is, which needs no fit.
     """
 
     encoder: HashEncoder
@@ -51,14 +53,16 @@ class ReadCodes(NamedTuple):
 
     def index_distances(self) -> Iterator[IndexDistance]:
         """Each distance that an index has: all of `distances` without the method's own."""
-        if self.reader is None:
+        if self.asked == NEAR_READER:
+            yield IndexDistance(self.asked, partial(self.encoder.prepare_queries, reader=self.asked))
+        elif self.reader is None:
             yield from index_distances(self.encoder)
         else:
             yield IndexDistance(self.asked, self.reader.prepare)
 
     def distances(self, queries: NDArray[Any], relevance: Relevance) -> Iterator[tuple[str, Iterator[Block]]]:
         """Name and blocks of each distance of queries (q, d), as `every_distance` yields them."""
-        if self.reader is None:
+        if not self.asked:
             yield from every_distance(self.encoder, queries, self.rows, relevance, self.codes)
         else:
             for each in self.index_distances():
@@ -78,7 +82,7 @@ def read_codes(
         The rows that a reader is fitted to: never queries.
     database : ndarray (n, d)
     reader : str
-        As `fit_reader` takes it, or ``""`` for every distance of `every_distance`.
+        As `fit_reader` takes it, ``"near"``, or ``""`` for every distance of `every_distance`.
     seed : int
         Draws the rows of `fit_reader`.
 
@@ -92,8 +96,8 @@ def read_codes(
         If the method cannot be read so.
     """
     codes = encoder.encode(database)
-    if not reader:
-        return ReadCodes(encoder, database, codes)
+    if reader in ("", NEAR_READER):
+        return ReadCodes(encoder, database, codes, reader)
     fitted = fit_reader(encoder, fitted_on, reader=reader, random_state=seed)
     return ReadCodes(encoder, database, codes, reader, fitted)
 
