@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from structhash import load_model, load_reader
+from structhash import AdditiveHash, load_model, load_reader
 from structhash.evaluation import (
     MEASURES,
     code_blocks,
@@ -109,8 +109,21 @@ def test_codes_that_are_no_bits_have_one_reader(done, assert_refused, here, tmp_
     done("fit", "x.npy", "-o", model, "--method", "pq", "--bits", 16)
     words = ("evaluate", model, "test.npz", "--measure", "map")
     assert done(*words, "--reader", "auto") == done(*words)
-    message = "--reader real: codes of PQ are numbers, not bits, and are read in one way; leave --reader out"
+    message = "--reader real: codes of PQ are numbers, not bits, and each way to read them has a line; leave"
     assert_refused([*words, "--reader", "real"], message)
+
+
+def test_codes_that_hold_classes_and_rows_are_read_both_ways(machine, here, tmp_path):
+    model = AdditiveHash(16, random_state=0).fit(X[:200], Y[:200])
+    model.save(tmp_path / "sums")
+    found = machine("evaluate", tmp_path / "sums", "test.npz", "--measure", "map")["lines"]
+    assert [line["distance"] for line in found] == ["tables", "near"]
+    split = seen_classes(Y[200:500], 0)
+    queries, rows = X[200:500][split.queries], X[200:500][split.database]
+    prepared = model.prepare_queries(queries, reader="near")
+    relevance = same_label(Y[200:500][split.queries], Y[200:500][split.database])
+    expected = retrieval(prepared_blocks(prepared, model.encode(rows), relevance), ["map"])
+    assert found[1]["mean"] == pytest.approx(expected.mean)
 
 
 def test_queries_and_judgements_come_from_files_of_their_own(machine, here, tmp_path):

@@ -18,7 +18,7 @@ from structhash.evaluation import (
     seen_classes,
     summarise,
 )
-from structhash.evaluation.reading import real_blocks
+from structhash.evaluation.reading import other_blocks
 from structhash.pieces import load
 from structhash.search import Exact
 
@@ -146,9 +146,10 @@ def test_real_values_are_read_where_they_say_more_than_bits():
     itq, spher = (load("baselines", f"{name}:n_bits=16").fit(X) for name in ("itq", "spher"))
     tree = DistilHash(8, family="tree", random_state=0).fit(X, Y)
     for encoder, reads in ((itq, True), (spher, False), (tree, False)):
-        found = real_blocks(encoder, X[:9], encoder.encode(X), same_label(Y[:9], Y))
-        assert (found is not None) == reads
-    ((distances, _),) = real_blocks(itq, X[:9], itq.encode(X), same_label(Y[:9], Y))
+        found = other_blocks(encoder, X[:9], encoder.encode(X), same_label(Y[:9], Y))
+        assert [name for name, _ in found] == (["real"] if reads else [])
+    ((_, blocks),) = other_blocks(itq, X[:9], itq.encode(X), same_label(Y[:9], Y))
+    ((distances, _),) = blocks
     np.testing.assert_array_equal(
         distances, prepared_distances(itq.prepare_queries(X[:9], reader="real"), itq.encode(X))
     )

@@ -17,7 +17,7 @@ from structhash.cli.outputs import check_output
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
 from structhash.estimators.reader import EVERY_READER, Reader, load_reader
-from structhash.evaluation.reading import real_blocks
+from structhash.evaluation.reading import other_blocks
 from structhash.evaluation.scoring import (
     Block,
     Relevance,
@@ -106,14 +106,14 @@ def evaluate(
 def _fitted_reader(path: Path | None, encoder: HashEncoder) -> Reader | None:
     """The reader in a file, if one is given; ValueError if the path is the name of a reader.
 
-    Codes that are no bits have one reader, auto, whose line needs no file.
+    Codes that are no bits have readers that need no file; auto names them.
     """
     if path is None or (str(path) == "auto" and not encoder.codes_are_bits):
         return None
     if not encoder.codes_are_bits:
         raise ValueError(
-            f"--reader {path}: codes of {type(encoder).__name__} are numbers, not bits, and are read in one "
-            "way; leave --reader out, or give auto"
+            f"--reader {path}: codes of {type(encoder).__name__} are numbers, not bits, and each way to read "
+            "them has a line; leave --reader out, or give auto"
         )
     if str(path) in EVERY_READER and not path.exists():
         raise ValueError(
@@ -137,9 +137,7 @@ def _every_reading(
     """Name and blocks of each distance, of queries read by their real values, and of those of a reader."""
     codes = encoder.encode(task.database)
     yield from every_distance(encoder, task.queries, task.database, task.relevance, codes)
-    real = real_blocks(encoder, task.queries, codes, task.relevance)
-    if real is not None:
-        yield "real", real
+    yield from other_blocks(encoder, task.queries, codes, task.relevance)
     if fitted is not None:
         name = f"reader {fitted.name}"
         if fitted.n_bits != encoder.n_bits_:

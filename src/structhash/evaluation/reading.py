@@ -21,7 +21,7 @@ from structhash.evaluation.scoring import (
     prepared_blocks,
 )
 
-__all__ = ["ReadCodes", "read_codes", "real_blocks"]
+__all__ = ["ReadCodes", "other_blocks", "read_codes"]
 
 
 class ReadCodes(NamedTuple):
@@ -102,10 +102,13 @@ def read_codes(
     return ReadCodes(encoder, database, codes, reader, fitted)
 
 
-def real_blocks(
+def other_blocks(
     encoder: HashEncoder, queries: NDArray[Any], codes: NDArray[np.uint8], relevance: Relevance
-) -> Iterator[Block] | None:
-    """Distances of queries that are read by their real values; None where they are those of the bits.
+) -> Iterator[tuple[str, Iterator[Block]]]:
+    """Name and blocks of each way to read queries that needs no fit, other than those of `every_distance`.
+
+    Bits are read by real values, unless these say no more. Codes that hold classes and rows are also read for
+    rows like the query.
 
     Parameters
     ----------
@@ -116,12 +119,16 @@ def real_blocks(
     relevance : callable
         As in `code_blocks`.
 
-    Returns
-    -------
-    iterator of (distances, relevance) or None
+    Yields
+    ------
+    str, iterator of (distances, relevance)
     """
+    name = "real" if encoder.codes_are_bits else NEAR_READER
+    if name == NEAR_READER and not (encoder.reads_near and encoder.learned_from_labels()):
+        return
     try:  # the other lines have checked the queries
-        prepared = encoder.prepare_queries(queries, reader="real")
-    except ValueError:
-        return None
-    return None if prepared.codes() is not None else prepared_blocks(prepared, codes, relevance)
+        prepared = encoder.prepare_queries(queries, reader=name)
+    except ValueError:  # the method has no such reader
+        return
+    if prepared.codes() is None:
+        yield name, prepared_blocks(prepared, codes, relevance)
