@@ -9,6 +9,7 @@ from structhash import AdditiveHash, CGHash, DistilHash, load_model
 from structhash.baselines import ITQ
 from structhash.estimators._unit import FAR, doubt_unit, extreme_lengths
 from structhash.estimators.reader import fit_reader
+from structhash.supervision import Qrels
 
 X = np.random.default_rng(0).normal(size=(200, 6)) + 3
 LENGTHS = np.sqrt((X**2).sum(axis=1))
@@ -131,3 +132,21 @@ def test_unlabeled_rows_in_another_unit_are_warned_of(caplog):
     assert not caplog.records
     DistilHash(6, random_state=0).fit(X, y, unlabeled=X + 30)
     assert "most rows of unlabeled are over 2 times as long" in caplog.text
+
+
+@pytest.mark.parametrize("fit", [DistilHash(6, random_state=0).fit, CGHash(n_bits=6, random_state=0).fit])
+def test_judged_queries_in_another_unit_are_warned_of(fit, caplog):
+    judgements = np.array([[q, (7 * q + i) % 200, i % 2] for q in range(40) for i in range(6)])
+    fit(X, Qrels(judgements, X[:40]))
+    assert "unit" not in caplog.text
+    fit(X, Qrels(judgements, (10 * X[:40]).tolist()))
+    assert "most rows of Q are over 2 times as long as the longest training row" in caplog.text
+
+
+def test_queries_to_map_in_another_unit_are_warned_of(caplog):
+    judgements = np.array([[q, (7 * q + i) % 200, i % 2] for q in range(40) for i in range(6)])
+    encoder = fitted(DistilHash)
+    encoder.adapt_queries(X, Qrels(judgements, X[:40]))
+    assert "unit" not in caplog.text
+    encoder.adapt_queries(X, Qrels(judgements, X[:40] / 10))
+    assert "most rows of Q are under 1/2 as long as the shortest training row" in caplog.text

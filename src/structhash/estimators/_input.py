@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import warnings
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ from structhash._numerics.matrices import check_finite_rows, open_matrix
 from structhash._numerics.validation import join_names
 from structhash.estimators._unit import doubt_unit, extreme_lengths
 from structhash.supervision import Labels, Qrels, Supervision
+
+logger = logging.getLogger("structhash")
 
 _ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_", "column_names_", "row_lengths_")
 
@@ -174,9 +177,18 @@ def open_beside(estimator: BaseEstimator, checked: CheckedInput, rows: Any, name
 
 
 def open_queries(estimator: BaseEstimator, checked: CheckedInput, y: Any) -> Any:
-    """Check a frame of queries against the columns of X, and put its numbers in its place; keep any other y."""
-    if isinstance(y, Qrels) and hasattr(y.Q, "columns"):
-        return replace(y, Q=open_beside(estimator, checked, y.Q, "Q"))
+    """Check queries of y against X, with a warning where they are in another unit; keep any other y.
+
+    A frame is checked against the columns of X, and its numbers are put in its place.
+    """
+    if not isinstance(y, Qrels) or y.Q is None:
+        return y
+    if hasattr(y.Q, "columns"):
+        y = replace(y, Q=open_beside(estimator, checked, y.Q, "Q"))
+    y.check_queries(checked.X.shape[1])
+    Q = y.query_vectors()
+    if Q is not None and (doubt := doubt_unit("Q", Q, checked.columns.get("row_lengths_"))):
+        logger.warning("%s; check that Q and X are in the same unit", doubt)
     return y
 
 
