@@ -88,7 +88,28 @@ def test_rows_in_another_unit_are_warned_of_once(run, here, tmp_path, monkeypatc
     np.save(tmp_path / "x.npy", np.tile(10 * X, (3, 1)))  # 6 blocks
     found = run("encode", "m", tmp_path / "x.npy", "-o", tmp_path / "c.structhash")
     assert found.exit_code == 0
-    assert found.stderr.count("warning: most rows of X are over 2 times as long") == 1
+    assert found.stderr.count("warning: most rows of X of x.npy are over 2 times as long") == 1
+
+
+@pytest.mark.filterwarnings("ignore:many of these rows", "default:most rows of X")
+def test_each_file_in_another_unit_is_named(run, here, tmp_path):
+    for name, rows in (("a", 10 * X), ("b", X), ("c", 10 * X)):
+        np.save(tmp_path / f"{name}.npy", rows[:200])
+    files = [tmp_path / f"{name}.npy" for name in "abc"]
+    found = run("encode", "m", *files, "-o", tmp_path / "codes")
+    assert re.findall(r"most rows of X of (\w)", found.stderr) == ["a", "c"]
+
+
+@pytest.mark.filterwarnings("ignore:many of these rows", "default:most rows of X")
+@pytest.mark.parametrize("queries", [[], ["--queries"]])
+def test_a_last_block_of_long_rows_is_not_most_rows(run, here, tmp_path, monkeypatch, queries):
+    monkeypatch.setattr("structhash.io.formats.base._MAX_NUMBERS_IN_BLOCK", 1024 * 64)
+    rows = np.tile(X, (3, 1))[: 5 * 1024 + 9]
+    rows[-9:] *= 10
+    np.save(tmp_path / "x.npy", rows)
+    found = run("encode", "m", tmp_path / "x.npy", "-o", tmp_path / "c.structhash", *queries)
+    assert found.exit_code == 0
+    assert "most rows" not in found.stderr
 
 
 @pytest.mark.filterwarnings("ignore:many of these rows")  # 60 to 200 rows by other writers train

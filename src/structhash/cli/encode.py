@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -17,6 +18,8 @@ from structhash.cli.console import say
 from structhash.cli.display import bar, print_facts
 from structhash.cli.inputs import Choices, check_columns
 from structhash.cli.outputs import check_output
+from structhash.estimators._input import warn_of_unit
+from structhash.estimators._unit import judged_step
 from structhash.estimators.base import HashEncoder
 from structhash.estimators.loading import load_model
 from structhash.io import CODE_SUFFIXES, Rows, number_note, parts_of, read_rows, save_codes, suffixes
@@ -79,7 +82,7 @@ def encode(
         made, n_kept = encode_parts(files, out, work.about(), work.write, force, jobs)
         facts: dict[str, Any] = {"files": len(made), "complete before": n_kept}
     else:
-        work.write_rows(rows, out, force)
+        work.write_rows(rows, files, out, force)
         facts = {}
         _warn_of_numbers(encoder, out)
     facts |= _ids_facts(rows, files, out, in_parts)
@@ -194,18 +197,18 @@ class _Encoding:
     def write(self, source: Path, target: Path, ours: bool) -> int:
         """Encode a file into another, which may be replaced if it is ours, and return the number of rows."""
         rows = self.open([source])
-        self.write_rows(rows, target, self.force or ours)
+        self.write_rows(rows, [source], target, self.force or ours)
         return rows.shape[0]
 
-    def write_rows(self, rows: Rows, out: Path, force: bool) -> None:
-        """Encode rows into a file of codes, which keeps their ids."""
-        encoder, word = self.encoder, _word(self.as_queries)
-        code = encoder.encode_queries if self.as_queries else encoder.encode
-        with bar("encode", rows.shape[0], word, ROWS_AT_ONCE) as advance:
+    def write_rows(self, rows: Rows, files: Sequence[Path], out: Path, force: bool) -> None:
+        """Encode rows of these files into a file of codes, which keeps their ids."""
+        encoder, word, n = self.encoder, _word(self.as_queries), rows.shape[0]
+        name = f"X of {files[0].name}" if len(files) == 1 else "X"
+        with bar("encode", n, word, ROWS_AT_ONCE) as advance:
             save_codes(
                 out,
-                coded(code, rows.blocks, self.n_bits, advance),
-                rows.shape[0],
+                coded(encoder, rows.blocks, n, self.n_bits, advance, self.as_queries, name),
+                n,
                 self.n_bits,
                 encoder.fingerprint(),
                 coded_as=word,
@@ -224,29 +227,48 @@ def _word(as_queries: bool) -> str:
 
 
 def coded(
-    code: Callable[[NDArray[Any], int | None], NDArray[np.uint8]],
+    encoder: HashEncoder,
     blocks: Iterable[NDArray[Any]],
+    n_rows: int,
     bits: int | None,
     advance: Callable[[int], None],
+    as_queries: bool = False,
+    name: str = "X",
 ) -> Iterator[NDArray[np.uint8]]:
     """Encode blocks of rows, and report progress.
 
+    A warning, at the end, says where most of all the rows are in another unit than the training rows.
+
     Parameters
     ----------
-    code : callable
-        `HashEncoder.encode` or `HashEncoder.encode_queries`.
+    encoder : HashEncoder
     blocks : iterable of ndarray (b, d)
+    n_rows : int
+        How many rows all blocks have.
     bits : int or None
         Length of the codes; None for all bits of the model.
     advance : callable
         Called with the number of rows after each step.
+    as_queries : bool
+        Whether to encode queries.
+    name : str
+        What the rows are called in the warning.
 
     Yields
     ------
     uint8 array (m, n_bytes)
         Codes, in the order of the rows.
     """
+    code = encoder.encode_queries if as_queries else encoder.encode
+    step, start, judged = judged_step(n_rows), 0, []
     for block in blocks:
+        judged.append(block[-start % step :: step].copy())
+        start += len(block)
         for part in row_slices(len(block), ROWS_AT_ONCE):
-            yield code(block[part], bits)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "most rows of X are")  # of a part, which may differ
+                codes = code(block[part], bits)
+            yield codes
             advance(part.stop - part.start)
+    if judged:
+        warn_of_unit(name, np.concatenate(judged), encoder)

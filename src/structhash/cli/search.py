@@ -265,7 +265,7 @@ def _coded(encoder: HashEncoder, rows: Any, index: Path | str, n_bits: int, read
     if reader != "bits":
         return _prepared(encoder, rows, index, n_bits, reader)
     with bar("encode", len(rows), "queries", ROWS_AT_ONCE) as advance:
-        return np.concatenate(list(coded(encoder.encode_queries, [rows], n_bits, advance)))
+        return np.concatenate(list(coded(encoder, [rows], len(rows), n_bits, advance, as_queries=True)))
 
 
 def _prepared(encoder: HashEncoder, rows: Any, index: Path | str, n_bits: int, reader: str) -> PreparedQueries:

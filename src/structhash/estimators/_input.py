@@ -130,9 +130,14 @@ def open_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
 def open_in_unit(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
     """`open_rows`, with a warning where rows are far longer or shorter than the training rows."""
     rows = open_rows(estimator, X)
-    if doubt := doubt_unit("X", rows, estimator.row_lengths_):
-        warnings.warn(f"{doubt}; give rows in the unit of the training rows", stacklevel=3)
+    warn_of_unit("X", rows, estimator, stacklevel=4)
     return rows
+
+
+def warn_of_unit(name: str, rows: NDArray[Any], estimator: BaseEstimator, stacklevel: int = 2) -> None:
+    """Warn where rows (n, d), called `name`, are far longer or shorter than the training rows."""
+    if doubt := doubt_unit(name, rows, estimator.row_lengths_):
+        warnings.warn(f"{doubt}; give rows in the unit of the training rows", stacklevel=stacklevel)
 
 
 def _names_in(X: Any, n_columns: int) -> list[str] | None:

@@ -34,7 +34,7 @@ def doubt_unit(name: str, rows: NDArray[Any], training: NDArray[np.float64] | No
     training : ndarray (2,) or None
         None where it is not known.
     """
-    lengths = _lengths(rows[:: max(1, len(rows) // _N_JUDGED)])
+    lengths = _lengths(rows[:: judged_step(len(rows))])
     if training is None or not training.any() or not len(lengths):
         return ""
     typical, (shortest, longest) = np.median(lengths), training.tolist()
@@ -43,6 +43,11 @@ def doubt_unit(name: str, rows: NDArray[Any], training: NDArray[np.float64] | No
     if typical < shortest / FAR:
         return f"most rows of {name} are under 1/{FAR:g} as long as the shortest training row ({shortest:.3g})"
     return ""
+
+
+def judged_step(n: int) -> int:
+    """How far apart the rows are that decide for n rows; those at its multiples decide as all rows do."""
+    return max(1, n // _N_JUDGED)
 
 
 def _lengths(rows: NDArray[Any]) -> NDArray[np.float64]:
