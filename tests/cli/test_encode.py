@@ -91,6 +91,20 @@ def test_rows_in_another_unit_are_warned_of_once(run, here, tmp_path, monkeypatc
     assert found.stderr.count("warning: most rows of X of x.npy are over 2 times as long") == 1
 
 
+@pytest.mark.filterwarnings("default:many of these rows")
+@pytest.mark.parametrize(("n_known", "n_new", "n_block", "warned"), [(8192, 1024, 2, 0), (900, 900, 1, 1)])
+def test_new_classes_are_judged_in_the_whole_file(run, tmp_path, monkeypatch, n_known, n_new, n_block, warned):
+    monkeypatch.setattr("structhash.io.formats.base._MAX_NUMBERS_IN_BLOCK", n_block * 512 * 64)
+    monkeypatch.setattr("structhash.io.formats.base.BLOCK_ROWS", n_block * 512)
+    known = Y < 7
+    DistilHash(n_bits=16, random_state=0).fit(X[known], Y[known]).save(tmp_path / "m")
+    rows = [np.resize(X[each], (n, 64)) for each, n in ((known, n_known), (~known, n_new))]
+    np.save(tmp_path / "x.npy", np.vstack(rows))
+    found = run("encode", tmp_path / "m", tmp_path / "x.npy", "-o", tmp_path / "c.structhash")
+    assert found.exit_code == 0
+    assert found.stderr.count("many of these rows are like no class") == warned
+
+
 @pytest.mark.filterwarnings("ignore:many of these rows", "default:most rows of X")
 def test_each_file_in_another_unit_is_named(run, here, tmp_path):
     for name, rows in (("a", 10 * X), ("b", X), ("c", 10 * X)):

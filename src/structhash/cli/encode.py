@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,10 @@ from structhash.cli.display import bar, print_facts
 from structhash.cli.inputs import Choices, check_columns
 from structhash.cli.outputs import check_output
 from structhash.estimators._input import warn_of_unit
+from structhash.estimators._new_classes import MIN_WARNED_ROWS
 from structhash.estimators._unit import judged_step
 from structhash.estimators.base import HashEncoder
+from structhash.estimators.contract import EncoderContract
 from structhash.estimators.loading import load_model
 from structhash.io import CODE_SUFFIXES, Rows, number_note, parts_of, read_rows, save_codes, suffixes
 
@@ -237,7 +240,8 @@ def coded(
 ) -> Iterator[NDArray[np.uint8]]:
     """Encode blocks of rows, and report progress.
 
-    A warning, at the end, says where most of all the rows are in another unit than the training rows.
+    Warnings come at the end and are about all rows: where most are in another unit than the training rows, or
+    many of new classes. Those of a block do not count, since its rows may differ from the others.
 
     Parameters
     ----------
@@ -260,15 +264,31 @@ def coded(
         Codes, in the order of the rows.
     """
     code = encoder.encode_queries if as_queries else encoder.encode
-    step, start, judged = judged_step(n_rows), 0, []
+    steps = judged_step(n_rows), max(1, n_rows // MIN_WARNED_ROWS)
+    start = 0
+    for_unit: list[NDArray[Any]] = []
+    for_classes: list[NDArray[Any]] = []
     for block in blocks:
-        judged.append(block[-start % step :: step].copy())
+        for judged, step in zip((for_unit, for_classes), steps, strict=True):
+            judged.append(block[-start % step :: step].copy())
         start += len(block)
         for part in row_slices(len(block), ROWS_AT_ONCE):
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "most rows of X are")  # of a part, which may differ
+            with _without_warnings("most rows of X are", "many of these rows are"):
                 codes = code(block[part], bits)
             yield codes
             advance(part.stop - part.start)
-    if judged:
-        warn_of_unit(name, np.concatenate(judged), encoder)
+    if for_unit:
+        warn_of_unit(name, np.concatenate(for_unit), encoder)
+    judges = type(encoder).new_class_share is not EncoderContract.new_class_share
+    if judges and start >= MIN_WARNED_ROWS and not as_queries:
+        with _without_warnings("most rows of X are"):
+            encoder.encode(np.concatenate(for_classes), bits)  # warns where many are of new classes
+
+
+@contextlib.contextmanager
+def _without_warnings(*starts: str) -> Iterator[None]:
+    """No warnings inside the block whose text starts so."""
+    with warnings.catch_warnings():
+        for each in starts:
+            warnings.filterwarnings("ignore", each)
+        yield

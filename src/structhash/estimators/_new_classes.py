@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from structhash.estimators._input import open_rows
 from structhash.estimators._learned import LearnedEncoder
 
-_MIN_WARNED_ROWS = 1000  # fewer rows prove little
+MIN_WARNED_ROWS = 1000  # fewer rows prove little
 _MIN_NEW_SHARE = 0.1  # from which on a warning is due
 _MEANWHILE = "; until then, code queries of new classes with encode, as rows are"
 
@@ -69,7 +69,7 @@ def warn_of_new_classes(
 
     `meanwhile` is what helps until the next fit.
     """
-    if len(rows) >= _MIN_WARNED_ROWS and share(rows) >= _MIN_NEW_SHARE:
+    if len(rows) >= MIN_WARNED_ROWS and share(rows) >= _MIN_NEW_SHARE:
         warnings.warn(
             "many of these rows are like no class of the training labels, and their codes may find bad "
             f"neighbours: fit again with the rows to be searched as unlabeled={meanwhile} (new_class_share "
