@@ -1,6 +1,7 @@
 """The tables in docs are those of the committed result files, which have the present names."""
 
 import json
+import re
 import runpy
 from pathlib import Path
 
@@ -46,3 +47,12 @@ def test_every_baseline_is_in_the_benchmark_and_on_the_page(name):
     lines = json.loads(originals.read_text()).values() if originals.exists() else ()
     assert {line["repository"] for line in lines} == {baseline.original} - {None}
     assert f"\n| `{name}` | " in (ROOT / "docs" / "baselines.md").read_text()
+
+
+def test_the_example_of_each_kind_of_piece_is_there():
+    lines = (ROOT / "CONTRIBUTING.md").read_text().splitlines()
+    named = [re.fullmatch(r"\| [a-z ]+ \| `([a-z_/]+)` \| .* \| `([a-z0-9_]+\.py)` \|", line) for line in lines]
+    found = [match.groups() for match in named if match]
+    assert len(found) == 13
+    for folder, name in found:
+        assert list((ROOT / "src" / "structhash" / folder).glob(name)), f"{folder}/{name}"
