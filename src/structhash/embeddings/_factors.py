@@ -32,7 +32,7 @@ __all__ = ["MOST_ALIKE", "FactorParts", "query_factors", "row_factors"]
 _CLASS_WEIGHT = 4.0
 _SOFT_WEIGHT = 0.6
 _CENTRED_WEIGHT = 0.7
-MOST_ALIKE = 32.0  # far above any product, 3 + .6 + 9 + .7, so that inexact sums have no distance below 0
+MOST_ALIKE = 32.0  # far above any product (at most 3 + .6 + 9 + .7), so that no inexact distance is below 0
 
 
 class FactorParts(NamedTuple):

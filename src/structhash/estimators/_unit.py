@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from structhash._numerics.blocks import row_slices
 
 FAR = 2.0  # times as long as the longest training row, or as short as the shortest
-_N_JUDGED = 100  # rows, at least, and fewer than twice as many
+_N_JUDGED = 100  # rows, if there are so many; always fewer than twice as many
 
 
 def extreme_lengths(rows: NDArray[Any]) -> NDArray[np.float64]:
@@ -30,9 +30,9 @@ def doubt_unit(name: str, rows: NDArray[Any], training: NDArray[np.float64] | No
     name : str
         What the rows are called.
     rows : ndarray (n, d)
-        The median length of 100 to 200 rows decides, evenly spread.
+        The median length of 100 to 199 of them, evenly spread, decides; of all where they are fewer.
     training : ndarray (2,) or None
-        None where it is not known.
+        None where they are not known.
     """
     lengths = _lengths(rows[:: judged_step(len(rows))])
     if training is None or not training.any() or not len(lengths):

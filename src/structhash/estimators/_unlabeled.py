@@ -18,7 +18,7 @@ from structhash.estimators._unit import doubt_unit
 logger = logging.getLogger("structhash")
 
 MIN_ROWS = 50  # fewer describe the rows to be searched too poorly
-MAX_RATIO = 1000.0  # of the size of a typical unlabeled row to that of X, or back: above it, the units differ
+MAX_RATIO = 1000.0  # of typical sizes in X and unlabeled, the larger to the smaller; above it, an error
 
 
 def check_unlabeled(estimator: BaseEstimator, checked: CheckedInput, unlabeled: Any) -> NDArray[Any]:
