@@ -39,7 +39,6 @@ METHODS = (
     "distilhash@database",
     "additivehash@database",
     "itq@database",
-    "opq@database",
     "predicted_class",
     "predicted_class:confidence_bits=4",
     "float",
