@@ -20,7 +20,7 @@ def fitted():
 def test_a_database_with_new_classes_is_noticed(fitted):
     rows = np.setdiff1d(np.arange(len(X)), KNOWN[::2])
     assert 0.1 < fitted.new_class_share(X[rows]) < (Y[rows] >= 7).mean() + 0.02
-    with pytest.warns(UserWarning, match="like no class.*unlabeled=; until then.*encode"):
+    with pytest.warns(UserWarning, match="like no class.*as unlabeled; until then.*encode"):
         codes = fitted.encode(X[rows])
     np.testing.assert_array_equal(codes[:10], fitted.encode(X[rows[:10]]))  # ten rows do not warn
 

@@ -72,7 +72,7 @@ def warn_of_new_classes(
     if len(rows) >= MIN_WARNED_ROWS and share(rows) >= _MIN_NEW_SHARE:
         warnings.warn(
             "many of these rows are like no class of the training labels, and their codes may find bad "
-            f"neighbours: fit again with the rows to be searched as `unlabeled`{meanwhile} (new_class_share "
+            f"neighbours: fit again with the rows to be searched as unlabeled{meanwhile} (new_class_share "
             "tells how many)",
             stacklevel=5,
         )
